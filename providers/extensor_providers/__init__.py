@@ -1,0 +1,1 @@
+"""Sample providers built on the public names of extensor."""

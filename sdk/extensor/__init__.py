@@ -1,0 +1,1 @@
+"""Write, prove, ship and run infrastructure providers."""

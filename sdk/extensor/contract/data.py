@@ -1,0 +1,159 @@
+"""What a host sends with each verb: ResourceData (P-DATA-*)."""
+
+from dataclasses import dataclass, field
+
+from extensor.contract.codes import ErrorCode
+from extensor.contract.faults import ContractViolation, Fault
+from extensor.contract.json import Json, JsonObject
+from extensor.contract.paths import Path, format_path
+from extensor.contract.unknown import decode_unknowns, encode_unknowns
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """The provider asked for. `version` is the least version that will do; `config` is a deploy-time constant."""
+
+    provider: str
+    version: str
+    config: JsonObject = field(default_factory=dict[str, Json])
+    config_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """How a call is bounded and named. `deadline_seconds` counts from the request's arrival."""
+
+    deadline_seconds: float | None = None
+    request_id: str | None = None
+    deployment_id: str | None = None
+    symbolic_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceData:
+    """The params of all four verbs, decoded: unknown markers are `Unknown` objects."""
+
+    imported: Import
+    type: str
+    properties: JsonObject
+    context: CallContext = CallContext()
+
+    def to_wire(self) -> JsonObject:
+        """The `params` member, markers and escapes applied."""
+        imported: JsonObject = {
+            "provider": self.imported.provider,
+            "version": self.imported.version,
+            "config": encode_unknowns(self.imported.config),
+        }
+        if self.imported.config_id is not None:
+            imported["configId"] = self.imported.config_id
+        wire: JsonObject = {"import": imported, "type": self.type, "properties": encode_unknowns(self.properties)}
+        context = {
+            name: value
+            for name, value in (
+                ("deadlineSeconds", self.context.deadline_seconds),
+                ("requestId", self.context.request_id),
+                ("deploymentId", self.context.deployment_id),
+                ("symbolicName", self.context.symbolic_name),
+            )
+            if value is not None
+        }
+        if context:
+            wire["context"] = context
+        return wire
+
+    @classmethod
+    def from_wire(cls, params: Json) -> "ResourceData":
+        """Read `params`. Raises `ContractViolation` with every fault and its path.
+
+        Members the contract does not name are ignored, so that a newer host can talk to an older provider, except
+        inside `properties`, where the resource's type decides.
+        """
+        faults: list[Fault] = []
+        top = _object(params, (), faults)
+        wire_import = _object(top.get("import"), ("import",), faults, missing="import" not in top)
+        provider = _text(wire_import, "provider", ("import", "provider"), faults)
+        version = _text(wire_import, "version", ("import", "version"), faults)
+        config = wire_import.get("config")
+        config = {} if config is None else _object(config, ("import", "config"), faults)
+        type_ = _text(top, "type", ("type",), faults)
+        properties = _object(top.get("properties"), ("properties",), faults, missing="properties" not in top)
+        context = _context(top.get("context"), faults)
+        config_id = _optional_text(wire_import, "configId", ("import", "configId"), faults)
+        if faults:
+            raise ContractViolation(*faults)
+        return cls(
+            Import(provider, version, _decode(config, ("import", "config")), config_id),
+            type_,
+            _decode(properties, ("properties",)),
+            context,
+        )
+
+
+def _decode(value: JsonObject, path: Path) -> JsonObject:
+    decoded = decode_unknowns(value, path)
+    if not isinstance(decoded, dict):
+        raise ContractViolation(Fault(ErrorCode.INVALID_REQUEST, "stands for an object and cannot be unknown as a whole", format_path(path)))
+    return decoded
+
+
+def _context(value: Json, faults: list[Fault]) -> CallContext:
+    if value is None:
+        return CallContext()
+    wire = _object(value, ("context",), faults)
+    deadline = wire.get("deadlineSeconds")
+    if deadline is not None and (isinstance(deadline, bool) or not isinstance(deadline, int | float) or not 0 < deadline < 1e9):
+        faults.append(_fault(("context", "deadlineSeconds"), "expected a positive number of seconds"))
+        deadline = None
+    return CallContext(
+        deadline,
+        *(
+            _optional_text(wire, name, ("context", name), faults)
+            for name in ("requestId", "deploymentId", "symbolicName")
+        ),
+    )
+
+
+def _fault(path: Path, message: str, code: str = ErrorCode.INVALID_REQUEST) -> Fault:
+    return Fault(code, message, format_path(path))
+
+
+def _object(value: Json, path: Path, faults: list[Fault], *, missing: bool = False) -> JsonObject:
+    if isinstance(value, dict):
+        return value
+    faults.append(_fault(path, "is required" if missing else f"expected an object, got {json_kind(value)}"))
+    return {}
+
+
+def _text(wire: JsonObject, name: str, path: Path, faults: list[Fault]) -> str:
+    value = wire.get(name)
+    if isinstance(value, str) and value:
+        return value
+    if wire or name in wire or len(path) == 1:
+        faults.append(_fault(path, "is required" if name not in wire else f"expected a text, got {json_kind(value)}"))
+    return ""
+
+
+def _optional_text(wire: JsonObject, name: str, path: Path, faults: list[Fault]) -> str | None:
+    value = wire.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    faults.append(_fault(path, f"expected a text, got {json_kind(value)}"))
+    return None
+
+
+def json_kind(value: Json) -> str:
+    """A JSON value's kind in words, for messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "an empty text" if not value else "a text"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
