@@ -60,7 +60,11 @@ class OperationFailed(ExtensorError):
         `resource` says what exists after a half-failed save: ``{"identifiers": {…}}``.
         """
         own = type(self).transient if transient is None else transient
-        self._set(Failure((Fault(code or type(self).code, message, path),), own or retry_after is not None, retry_after, resource))
+        self._set(
+            Failure(
+                (Fault(code or type(self).code, message, path),), own or retry_after is not None, retry_after, resource
+            )
+        )
 
     def _set(self, failure: Failure) -> None:
         self.failure = failure
@@ -81,7 +85,7 @@ class OperationFailed(ExtensorError):
 
 
 class InvalidProperty(OperationFailed):
-    """A property's value is wrong. `path` is relative to the properties, ``"spec.ports[0]"``, or a full ``$.…`` path."""
+    """A property's value is wrong. `path` counts from the properties, ``"spec.ports[0]"``, or from the root, ``$.…``."""
 
     code = ErrorCode.INVALID_PROPERTY
 

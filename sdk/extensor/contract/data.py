@@ -71,21 +71,21 @@ class ResourceData:
         """
         faults: list[Fault] = []
         top = _object(params, (), faults)
-        wire_import = _object(top.get("import"), ("import",), faults, missing="import" not in top)
-        provider = _text(wire_import, "provider", ("import", "provider"), faults)
-        version = _text(wire_import, "version", ("import", "version"), faults)
-        config = wire_import.get("config")
-        config = {} if config is None else _object(config, ("import", "config"), faults)
-        type_ = _text(top, "type", ("type",), faults)
-        properties = _object(top.get("properties"), ("properties",), faults, missing="properties" not in top)
-        context = _context(top.get("context"), faults)
-        config_id = _optional_text(wire_import, "configId", ("import", "configId"), faults)
+        wire_import = _member(top, "import", (), faults)
+        provider = _text(wire_import, "provider", ("import",), faults)
+        version = _text(wire_import, "version", ("import",), faults)
+        given = wire_import.get("config") if wire_import else None
+        config = _object(given, ("import", "config"), faults) if given is not None else {}
+        config_id = _optional_text(wire_import, "configId", ("import",), faults)
+        type_ = _text(top, "type", (), faults)
+        properties = _member(top, "properties", (), faults)
+        context = _context(top, faults)
         if faults:
             raise ContractViolation(*faults)
         return cls(
-            Import(provider, version, _decode(config, ("import", "config")), config_id),
+            Import(provider, version, _decode(config or {}, ("import", "config")), config_id),
             type_,
-            _decode(properties, ("properties",)),
+            _decode(properties or {}, ("properties",)),
             context,
         )
 
@@ -93,24 +93,27 @@ class ResourceData:
 def _decode(value: JsonObject, path: Path) -> JsonObject:
     decoded = decode_unknowns(value, path)
     if not isinstance(decoded, dict):
-        raise ContractViolation(Fault(ErrorCode.INVALID_REQUEST, "stands for an object and cannot be unknown as a whole", format_path(path)))
+        raise ContractViolation(
+            Fault(ErrorCode.INVALID_REQUEST, "stands for an object and cannot be unknown as a whole", format_path(path))
+        )
     return decoded
 
 
-def _context(value: Json, faults: list[Fault]) -> CallContext:
-    if value is None:
+def _context(top: JsonObject | None, faults: list[Fault]) -> CallContext:
+    if not top or top.get("context") is None:
         return CallContext()
-    wire = _object(value, ("context",), faults)
+    wire = _object(top["context"], ("context",), faults)
+    if wire is None:
+        return CallContext()
     deadline = wire.get("deadlineSeconds")
-    if deadline is not None and (isinstance(deadline, bool) or not isinstance(deadline, int | float) or not 0 < deadline < 1e9):
+    if deadline is not None and (
+        isinstance(deadline, bool) or not isinstance(deadline, int | float) or not 0 < deadline < 1e9
+    ):
         faults.append(_fault(("context", "deadlineSeconds"), "expected a positive number of seconds"))
         deadline = None
     return CallContext(
         deadline,
-        *(
-            _optional_text(wire, name, ("context", name), faults)
-            for name in ("requestId", "deploymentId", "symbolicName")
-        ),
+        *(_optional_text(wire, name, ("context",), faults) for name in ("requestId", "deploymentId", "symbolicName")),
     )
 
 
@@ -118,27 +121,39 @@ def _fault(path: Path, message: str, code: str = ErrorCode.INVALID_REQUEST) -> F
     return Fault(code, message, format_path(path))
 
 
-def _object(value: Json, path: Path, faults: list[Fault], *, missing: bool = False) -> JsonObject:
+def _object(value: Json, path: Path, faults: list[Fault]) -> JsonObject | None:
     if isinstance(value, dict):
         return value
-    faults.append(_fault(path, "is required" if missing else f"expected an object, got {json_kind(value)}"))
-    return {}
+    faults.append(_fault(path, f"expected an object, got {json_kind(value)}"))
+    return None
 
 
-def _text(wire: JsonObject, name: str, path: Path, faults: list[Fault]) -> str:
-    value = wire.get(name)
+def _member(parent: JsonObject | None, name: str, path: Path, faults: list[Fault]) -> JsonObject | None:
+    if parent is None:
+        return None
+    if name in parent:
+        return _object(parent[name], (*path, name), faults)
+    faults.append(_fault((*path, name), "is required"))
+    return None
+
+
+def _text(parent: JsonObject | None, name: str, path: Path, faults: list[Fault]) -> str:
+    """A required text; nothing more is said about a parent that is itself at fault."""
+    if parent is None:
+        return ""
+    value = parent.get(name)
     if isinstance(value, str) and value:
         return value
-    if wire or name in wire or len(path) == 1:
-        faults.append(_fault(path, "is required" if name not in wire else f"expected a text, got {json_kind(value)}"))
+    message = f"expected a text, got {json_kind(value)}" if name in parent else "is required"
+    faults.append(_fault((*path, name), message))
     return ""
 
 
-def _optional_text(wire: JsonObject, name: str, path: Path, faults: list[Fault]) -> str | None:
-    value = wire.get(name)
+def _optional_text(parent: JsonObject | None, name: str, path: Path, faults: list[Fault]) -> str | None:
+    value = parent.get(name) if parent else None
     if value is None or isinstance(value, str):
         return value
-    faults.append(_fault(path, f"expected a text, got {json_kind(value)}"))
+    faults.append(_fault((*path, name), f"expected a text, got {json_kind(value)}"))
     return None
 
 

@@ -63,7 +63,9 @@ class InitializeParams:
     def from_wire(cls, params: Json) -> "InitializeParams":
         """Read `params`. Raises `ContractViolation`; only `protocolVersions` is required."""
         if not isinstance(params, dict):
-            raise ContractViolation(Fault(ErrorCode.INVALID_REQUEST, f"expected an object, got {json_kind(params)}", "$"))
+            raise ContractViolation(
+                Fault(ErrorCode.INVALID_REQUEST, f"expected an object, got {json_kind(params)}", "$")
+            )
         versions = params.get("protocolVersions")
         if not isinstance(versions, list) or not versions or not all(isinstance(item, str) for item in versions):
             raise ContractViolation(

@@ -26,7 +26,9 @@ class Redactor:
         if secret in self._secrets or len(secret) < SHORTEST_SECRET:
             return
         self._secrets.add(secret)
-        self._needles = sorted({needle for known in self._secrets for needle in _spellings(known)}, key=len, reverse=True)
+        self._needles = sorted(
+            {needle for known in self._secrets for needle in _spellings(known)}, key=len, reverse=True
+        )
 
     def learn(self, value: Json) -> None:
         """Learn every text inside a secret value."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn, TypeGuard
 
-from extensor.contract.faults import ContractViolation, Fault
 from extensor.contract.codes import ErrorCode
+from extensor.contract.faults import ContractViolation, Fault
 from extensor.contract.json import Json
 from extensor.contract.paths import Path, format_path
 
@@ -80,7 +80,20 @@ for _name, _attempt in {
     **dict.fromkeys(
         (
             f"__{side}{name}__"
-            for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
+            for name in (
+                "add",
+                "sub",
+                "mul",
+                "truediv",
+                "floordiv",
+                "mod",
+                "pow",
+                "and",
+                "or",
+                "xor",
+                "lshift",
+                "rshift",
+            )
             for side in ("", "r")
         ),
         "arithmetic",
@@ -116,7 +129,7 @@ def has_unknown(value: Json) -> bool:
 def decode_unknowns(value: Json, path: Path = ()) -> Json:
     """Wire to Python: markers become `Unknown` with their path, escaped keys lose one ``$``.
 
-    The value is copied where it changes. Raises `ContractViolation` for a marker with other content than the protocol allows.
+    Raises `ContractViolation` for a marker with other content than the protocol allows.
     """
     if isinstance(value, dict):
         if len(value) == 1:
@@ -125,9 +138,14 @@ def decode_unknowns(value: Json, path: Path = ()) -> Json:
                 return _marker(value[key], path)
             if type(key) is str and key.endswith("unknown") and _MARKER_LIKE.match(key):
                 return {key[1:]: decode_unknowns(value[key], (*path, key[1:]))}
-        return {key: decode_unknowns(item, (*path, key)) if isinstance(item, dict | list) else item for key, item in value.items()}
+        return {
+            key: decode_unknowns(item, (*path, key)) if isinstance(item, dict | list) else item
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [decode_unknowns(item, (*path, i)) if isinstance(item, dict | list) else item for i, item in enumerate(value)]
+        return [
+            decode_unknowns(item, (*path, i)) if isinstance(item, dict | list) else item for i, item in enumerate(value)
+        ]
     return value
 
 
@@ -147,7 +165,9 @@ def encode_unknowns(value: Json) -> Json:
 
 
 def _marker(content: Json, path: Path) -> Unknown:
-    if isinstance(content, dict) and (not content or (len(content) == 1 and isinstance(content.get("expression"), str))):
+    if isinstance(content, dict) and (
+        not content or (len(content) == 1 and isinstance(content.get("expression"), str))
+    ):
         return Unknown(content.get("expression"), format_path(path))
     raise ContractViolation(
         Fault(
