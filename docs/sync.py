@@ -1,6 +1,7 @@
 """Bring the generated parts of the documents up to date, or with ``--check`` say which are not.
 
-Generated are `docs/schemas/*.json` and every block between ``<!-- from PATH -->`` and ``<!-- end -->`` in a Markdown file.
+Generated are `docs/schemas/*.json` and every block between ``<!-- from PATH -->`` and ``<!-- end -->`` in a
+Markdown file.
 """
 
 import json
