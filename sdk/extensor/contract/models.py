@@ -1,6 +1,7 @@
 """The wire's shapes as pydantic models: the source of `docs/schemas/protocol.json` and what a monitor checks with.
 
-The hot path uses the slotted classes beside this module, of the same names; a property test holds that both accept the same documents.
+The hot path uses the slotted classes beside this module, of the same names; a property test holds that both accept
+the same documents.
 """
 
 from typing import Annotated, Literal

@@ -131,37 +131,48 @@ def decode_unknowns(value: Json, path: Path = ()) -> Json:
 
     Raises `ContractViolation` for a marker with other content than the protocol allows.
     """
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind is dict:
         if len(value) == 1:
             (key,) = value
             if key == MARKER:
                 return _marker(value[key], path)
-            if type(key) is str and key.endswith("unknown") and _MARKER_LIKE.match(key):
+            if _looks_like_a_marker(key):
                 return {key[1:]: decode_unknowns(value[key], (*path, key[1:]))}
         return {
-            key: decode_unknowns(item, (*path, key)) if isinstance(item, dict | list) else item
+            key: decode_unknowns(item, (*path, key)) if type(item) in _CONTAINERS else item
             for key, item in value.items()
         }
-    if isinstance(value, list):
+    if kind is list:
         return [
-            decode_unknowns(item, (*path, i)) if isinstance(item, dict | list) else item for i, item in enumerate(value)
+            decode_unknowns(item, (*path, index)) if type(item) in _CONTAINERS else item
+            for index, item in enumerate(value)
         ]
     return value
 
 
 def encode_unknowns(value: Json) -> Json:
     """Python to wire: `Unknown` becomes a marker, a user's look-alike key gains one ``$``."""
-    if type(value) is Unknown:
+    kind = type(value)
+    if kind is Unknown:
         return {MARKER: {} if value.expression is None else {"expression": value.expression}}
-    if isinstance(value, dict):
+    if kind is dict:
         if len(value) == 1:
             (key,) = value
-            if type(key) is str and key.endswith("unknown") and _MARKER_LIKE.match(key):
+            if _looks_like_a_marker(key):
                 return {f"${key}": encode_unknowns(value[key])}
-        return {key: encode_unknowns(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [encode_unknowns(item) for item in value]
+        return {key: encode_unknowns(item) if type(item) in _ENCODED else item for key, item in value.items()}
+    if kind is list or kind is tuple:
+        return [encode_unknowns(item) if type(item) in _ENCODED else item for item in value]
     return value
+
+
+def _looks_like_a_marker(key: Json) -> bool:
+    return type(key) is str and key.endswith("unknown") and _MARKER_LIKE.match(key) is not None
+
+
+_CONTAINERS = frozenset((dict, list))
+_ENCODED = frozenset((dict, list, tuple, Unknown))
 
 
 def _marker(content: Json, path: Path) -> Unknown:
