@@ -1,0 +1,1 @@
+"""The `files` provider: files and directories below one root folder."""
