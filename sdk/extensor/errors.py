@@ -85,7 +85,7 @@ class OperationFailed(ExtensorError):
 
 
 class InvalidProperty(OperationFailed):
-    """A property's value is wrong. `path` counts from the properties, ``"spec.ports[0]"``, or from the root, ``$.…``."""
+    """A property's value is wrong. `path` counts from the properties, ``spec.ports[0]``, or from the root, ``$.…``."""
 
     code = ErrorCode.INVALID_PROPERTY
 
@@ -219,13 +219,25 @@ class TypesError(ExtensorError):
 
 
 class TemplateError(ExtensorError):
-    """A template, its parameters or an expression. `path` is the place in the document."""
+    """A template, its parameters or an expression. `path` is the place in the document, `faults` lists all of them."""
 
-    def __init__(self, message: str, path: str | None = None, *, code: str = "InvalidTemplate") -> None:
+    def __init__(
+        self, message: str, path: str | None = None, *, code: str = "InvalidTemplate", faults: tuple[Fault, ...] = ()
+    ) -> None:
         self.message = message
         self.path = path
         self.code = code
+        self.faults = faults or (Fault(code, message, path),)
         super().__init__(f"{path}: {message}" if path else message)
+
+    @classmethod
+    def many(cls, faults: Iterable[Fault]) -> "TemplateError":
+        """One exception for several faults, a line each."""
+        every = tuple(faults)
+        if len(every) == 1:
+            return cls(every[0].message, every[0].path, code=every[0].code, faults=every)
+        lines = "".join(f"\n  {fault.path}: {fault.message}" for fault in every)
+        return cls(f"{len(every)} faults:{lines}", code=every[0].code, faults=every)
 
 
 class StateError(ExtensorError):
