@@ -55,8 +55,8 @@ _HOMES = {
     ),
     "index": "TypeIndex",
     "model": (
-        "AnyType ArrayType Body BooleanType DiscriminatedObjectType IntegerType NullType NumberType ObjectType Property "
-        "ResourceType Settings StringLiteralType StringType Type UnionType same_type"
+        "AnyType ArrayType Body BooleanType DiscriminatedObjectType IntegerType NullType NumberType ObjectType "
+        "Property ResourceType Settings StringLiteralType StringType Type UnionType same_type"
     ),
     "models": "index_of",
     "reader": "read_inline",

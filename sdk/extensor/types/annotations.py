@@ -89,9 +89,12 @@ class Annotations:
 
     def number(self) -> model.NumberType:
         """A number within the limits."""
-        least = [*self._at_least, *(math.nextafter(value, math.inf) for value in self._above)]
-        most = [*self._at_most, *(math.nextafter(value, -math.inf) for value in self._below)]
-        return model.NumberType(max(least, default=None), min(most, default=None))
+        return model.NumberType(
+            max(self._at_least, default=None),
+            min(self._at_most, default=None),
+            max(self._above, default=None),
+            min(self._below, default=None),
+        )
 
     def text(self, *, sensitive: bool = False) -> model.StringType:
         """A text within the limits."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from extensor.contract.json import Json, JsonObject
 from extensor.types import model
-from extensor.types.validate import readable_pattern
+from extensor.types.leaves import readable_pattern
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -15,7 +15,8 @@ def json_schema(
     """The schema that accepts what `validate` accepts for the same purpose.
 
     ``save``: read-only properties may only be null. ``result``: write-only ones may only be null. Properties carry
-    ``readOnly``, ``writeOnly`` and their description; object types are under ``$defs``, so recursive types need nothing special.
+    ``readOnly``, ``writeOnly`` and their description; object types stand under ``$defs``, so a recursive type is no
+    special case.
     """
     writer = _Schemas(given=purpose == "save")
     if isinstance(type_, model.ResourceType):
@@ -42,7 +43,15 @@ class _Schemas:
             case model.IntegerType():
                 return _given({"type": "integer", "minimum": type_.min_value, "maximum": type_.max_value})
             case model.NumberType():
-                return _given({"type": "number", "minimum": type_.min_value, "maximum": type_.max_value})
+                return _given(
+                    {
+                        "type": "number",
+                        "minimum": type_.min_value,
+                        "maximum": type_.max_value,
+                        "exclusiveMinimum": type_.above,
+                        "exclusiveMaximum": type_.below,
+                    }
+                )
             case model.StringType():
                 return _given(
                     {

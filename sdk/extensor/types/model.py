@@ -49,7 +49,7 @@ class IntegerType(_Named):
 
 @dataclass(slots=True, eq=False, repr=False)
 class NumberType(_Named):
-    """A number with a fraction; the bounds are inclusive.
+    """A number with a fraction. `min_value` and `max_value` are inclusive, `above` and `below` are not.
 
     bicep-types has none. It is written as AnyType, which the compiler lets pass, and the property's description ends in
     ``(number)``, from which it is read back, without its bounds.
@@ -57,6 +57,8 @@ class NumberType(_Named):
 
     min_value: float | None = None
     max_value: float | None = None
+    above: float | None = None
+    below: float | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -178,7 +180,10 @@ Body: TypeAlias = ObjectType | DiscriminatedObjectType
 
 @dataclass(slots=True, eq=False, repr=False)
 class FunctionParameter(_Named):
-    """A parameter of a function. `flags`: 1 required, 2 compile-time constant, 4 deploy-time constant; ``None`` where the kind has none."""
+    """A parameter of a function.
+
+    `flags`: 1 required, 2 compile-time constant, 4 deploy-time constant; ``None`` where that kind of function has none.
+    """
 
     name: str
     type: "Type"
@@ -284,38 +289,38 @@ class Settings:
     }
 
 
-def children(type: Type) -> "Iterator[Type]":
+def children(type_: Type) -> "Iterator[Type]":
     """The types that a type refers to, in the order in which they are written."""
-    match type:
+    match type_:
         case UnionType():
-            yield from type.elements
+            yield from type_.elements
         case ArrayType():
-            yield type.item_type
+            yield type_.item_type
         case ObjectType():
-            for item in type.properties.values():
+            for item in type_.properties.values():
                 yield item.type
-            if type.additional_properties is not None:
-                yield type.additional_properties
+            if type_.additional_properties is not None:
+                yield type_.additional_properties
         case DiscriminatedObjectType():
-            for item in type.base_properties.values():
+            for item in type_.base_properties.values():
                 yield item.type
-            yield from type.elements.values()
+            yield from type_.elements.values()
         case ResourceType():
-            yield type.body
-            for function in type.functions.values():
+            yield type_.body
+            for function in type_.functions.values():
                 yield function.type
         case FunctionType():
-            for parameter in type.parameters:
+            for parameter in type_.parameters:
                 yield parameter.type
-            yield type.output
+            yield type_.output
         case ResourceFunctionType():
-            yield type.output
-            if type.input is not None:
-                yield type.input
+            yield type_.output
+            if type_.input is not None:
+                yield type_.input
         case NamespaceFunctionType():
-            for parameter in type.parameters:
+            for parameter in type_.parameters:
                 yield parameter.type
-            yield type.output_type
+            yield type_.output_type
         case _:
             return
 
@@ -338,9 +343,9 @@ def same_type(one: Type, other: Type) -> bool:
     return True
 
 
-def _outline(type: Type) -> list[Any]:
+def _outline(type_: Type) -> list[Any]:
     """All of a type but the types it refers to, in the order of `children`."""
-    return [_plain(getattr(type, name)) for name in type.__dataclass_fields__ if name != "facts"]
+    return [_plain(getattr(type_, name)) for name in type_.__dataclass_fields__ if name != "facts"]
 
 
 def _plain(value: Any) -> Any:

@@ -27,8 +27,8 @@ from pydantic.fields import FieldInfo
 from extensor.contract.names import TypeName
 from extensor.errors import TypesError
 from extensor.types import model
-from extensor.types.flags import CALCULATED, IDENTIFIER, IMMUTABLE, READ_ONLY, SECRET, WRITE_ONLY, Flag, Mark
 from extensor.types.annotations import Annotations
+from extensor.types.flags import CALCULATED, IDENTIFIER, IMMUTABLE, READ_ONLY, SECRET, WRITE_ONLY, Flag, Mark
 from extensor.types.index import TypeIndex
 
 _FLAGS = {IDENTIFIER: Flag.IDENTIFIER, READ_ONLY: Flag.READ_ONLY, WRITE_ONLY: Flag.WRITE_ONLY}
@@ -325,7 +325,7 @@ def _choices(values: Iterable[Any], said: Annotations, where: str) -> model.Type
     return _joined(found)
 
 
-def _joined(found: list[model.Type]) -> model.Type:
+def _joined(found: Sequence[model.Type]) -> model.Type:
     """One union, flat, each element once."""
     flat: list[model.Type] = []
     for item in found:

@@ -1,7 +1,7 @@
 """bicep-types JSON to types: `index.json`, types files and the inline form, in all the spellings found in the wild.
 
-Understood beside today's form: BuiltInType, the old scope fields, and what the Go writer does differently. A reference is
-``#/n`` inside a file and ``path/types.json#/n`` from the index's folder. Every error names file and position.
+Understood beside today's form: BuiltInType, the old scope fields, and what the Go writer does differently. A reference
+is ``#/n`` inside a file and ``path/types.json#/n`` from the index's folder. Every error names file and position.
 """
 
 import json
@@ -273,24 +273,23 @@ _FILL: dict[type, Callable[[Package, Any, JsonObject, Place], None]] = {
 
 
 def _built_in(wire: JsonObject, place: Place) -> Type:
-    kind = wire.get("kind")
-    match _BUILT_IN.get(kind) if _is_int(kind) else kind:
-        case "Any":
-            return model.AnyType()
-        case "Null":
-            return model.NullType()
-        case "Bool":
-            return model.BooleanType()
-        case "Int":
-            return model.IntegerType()
-        case "String" | "ResourceRef":
-            return model.StringType()
-        case "Object":
-            return model.ObjectType("object", {}, model.AnyType())
-        case "Array":
-            return model.ArrayType(model.AnyType())
-        case _:
-            (place / "kind").wrong(f"there is no built-in type {kind!r}")
+    kind: Any = wire.get("kind")
+    maker = _MAKE_BUILT_IN.get(_BUILT_IN.get(kind, "") if _is_int(kind) else str(kind))
+    if maker is None:
+        (place / "kind").wrong(f"there is no built-in type {kind!r}")
+    return maker()
+
+
+_MAKE_BUILT_IN: dict[str, Callable[[], Type]] = {
+    "Any": model.AnyType,
+    "Null": model.NullType,
+    "Bool": model.BooleanType,
+    "Int": model.IntegerType,
+    "String": model.StringType,
+    "Object": lambda: model.ObjectType("object", {}, model.AnyType()),
+    "Array": lambda: model.ArrayType(model.AnyType()),
+    "ResourceRef": model.StringType,
+}
 
 
 def _string(wire: JsonObject, place: Place) -> Type:

@@ -9,6 +9,7 @@ from extensor.contract.paths import Path
 from extensor.contract.redaction import MASK
 from extensor.contract.unknown import Unknown
 from extensor.types import model
+from extensor.types.checks import fits_kind
 
 Kind: TypeAlias = str
 """``read_only``, ``write_only``, ``immutable``, ``calculated`` or ``secret``."""
@@ -191,7 +192,7 @@ def _walk(value: Json, type_: model.Type, kind: Kind, act: Callable[[Json], Json
             return [_walk(item, type_.item_type, kind, act) for item in value]
         case model.UnionType():
             for element in type_.elements:
-                if _may_be(value, element):
+                if fits_kind(value, element):
                     value = _walk(value, element, kind, act)
             return value
         case _:
@@ -210,18 +211,6 @@ def _any_variant(type_: model.DiscriminatedObjectType, kind: Kind) -> dict[str, 
             if name not in found or _has(item, kind) or (not _has(found[name], kind) and _reaches(item.type, kind)):
                 found[name] = item
     return found
-
-
-def _may_be(value: Json, type_: model.Type) -> bool:
-    match type_:
-        case model.StringType() | model.StringLiteralType():
-            return isinstance(value, str)
-        case model.ArrayType():
-            return isinstance(value, list)
-        case model.ObjectType() | model.DiscriminatedObjectType():
-            return isinstance(value, dict)
-        case _:
-            return isinstance(type_, model.UnionType)
 
 
 def _walk_object(

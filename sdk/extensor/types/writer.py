@@ -104,7 +104,8 @@ class Numbering:
         """The `properties` member."""
         wire: JsonObject = {}
         for name, item in properties.items():
-            one = wire[name] = {"type": self.ref(item.type), "flags": item.flags.value}
+            one: JsonObject = {"type": self.ref(item.type), "flags": item.flags.value}
+            wire[name] = one
             words = [
                 word
                 for word, said in (
