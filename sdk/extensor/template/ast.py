@@ -15,7 +15,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``name(…)`` or, for a user's function, ``namespace.name(…)``. `key` is the name as the function table spells it."""
+    """``name(…)`` or, for a user's function, ``namespace.name(…)``. `key` is the name in lower case."""
 
     namespace: str | None
     name: str

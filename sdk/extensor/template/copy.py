@@ -32,7 +32,7 @@ def repeat(
 
 
 def expand(scope: "Scope", loops: Json, into: JsonObject, path: Path, frame: "Frame") -> None:
-    """Run the property loops of an object's `copy` member, each giving the property it names. Raises `TemplateError`."""
+    """Run the property loops in an object's `copy` member, a property each. Raises `TemplateError`."""
     for at, loop in enumerate(loops):
         place: Path = (*path, at)
         if not isinstance(loop, dict) or not {"name", "count", "input"} <= loop.keys():

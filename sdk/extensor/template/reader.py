@@ -30,14 +30,59 @@ _AZURE_REMEDY = (
 )
 _AZURE_PROVIDER = "azureresourcemanager"
 _TOP = frozenset(
-    ["$schema", "languageVersion", "contentVersion", "metadata", "definitions", "functions", "parameters", "variables", "imports", "extensions", "resources", "outputs", "asserts", "apiProfile"]
+    [
+        "$schema",
+        "languageVersion",
+        "contentVersion",
+        "metadata",
+        "definitions",
+        "functions",
+        "parameters",
+        "variables",
+        "imports",
+        "extensions",
+        "resources",
+        "outputs",
+        "asserts",
+        "apiProfile",
+    ]
 )
 _PARAMETER = frozenset(["defaultValue", "metadata", "allowedValues"])
 _SCHEMA = frozenset(
-    ["type", "$ref", "metadata", "allowedValues", "minLength", "maxLength", "minValue", "maxValue", "nullable", "properties", "items", "prefixItems", "additionalProperties", "discriminator", "pattern", "sealed"]
+    [
+        "type",
+        "$ref",
+        "metadata",
+        "allowedValues",
+        "minLength",
+        "maxLength",
+        "minValue",
+        "maxValue",
+        "nullable",
+        "properties",
+        "items",
+        "prefixItems",
+        "additionalProperties",
+        "discriminator",
+        "pattern",
+        "sealed",
+    ]
 )
 _RESOURCE = frozenset(
-    ["copy", "condition", "existing", "import", "extension", "@options", "type", "apiVersion", "properties", "dependsOn", "metadata", "comments"]
+    [
+        "copy",
+        "condition",
+        "existing",
+        "import",
+        "extension",
+        "@options",
+        "type",
+        "apiVersion",
+        "properties",
+        "dependsOn",
+        "metadata",
+        "comments",
+    ]
 )
 _OPTIONS = frozenset({"retryOn", "onlyIfNotExists", "waitUntil"})
 _OUTPUT = frozenset({"value", "copy", "condition"})

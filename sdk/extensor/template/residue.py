@@ -1,4 +1,4 @@
-"""What is left of an expression when a part of it is not known: the text of the rest, with the known parts filled in."""
+"""What is left of an expression when a part of it is not known: the text of the rest, known parts filled in."""
 
 from collections.abc import Iterable
 

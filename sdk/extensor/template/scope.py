@@ -1,7 +1,7 @@
 """A template with its parameters: what every expression in it evaluates against."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy as shallow_copy
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from extensor.template.parser import is_expression, literal_text, parse, quote
 from extensor.template.references import ReferenceExpr, name_expression, references_of
 from extensor.template.refusal import Refusal, nearest
 from extensor.template.schemas import check
-from extensor.template.values import find_key, kind_of, scan
+from extensor.template.values import kind_of, scan
 
 _ELEMENT = re.compile(r"(.+)\[(0|[1-9][0-9]{0,8})\]\Z", re.DOTALL)
 _SHOWN = 160
@@ -95,26 +95,26 @@ class Scope:
 
     # What callers use -------------------------------------------------------------------------------------------
 
-    def evaluate(self, value: Json, path: Path = (), *, copy: CopyContext | None = None) -> Json:
+    def evaluate(self, value: Json, path: Path = (), *, loop: CopyContext | None = None) -> Json:
         """The value with every expression in it evaluated, property loops run, and one ``[`` taken off ``[[…]``.
 
-        `path` is the value's place in the template, for messages; `copy` is the running iteration of the resource's
+        `path` is the value's place in the template, for messages; `loop` is the running iteration of the resource's
         loop. What is not known is an `Unknown` with the text of the rest. Raises `TemplateError`.
         """
         frame = Frame(self)
-        if copy is not None:
-            frame = frame.in_loop(copy.name, copy.index, nearest_loop=True)
+        if loop is not None:
+            frame = frame.in_loop(loop.name, loop.index, nearest_loop=True)
         with self._outermost():
             return self.walk(value, path, frame)
 
-    def evaluate_properties(self, declared: ResourceDecl, *, copy: CopyContext | None = None) -> JsonObject:
+    def evaluate_properties(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> JsonObject:
         """The evaluated properties of a resource, or of one element of its loop. Raises `TemplateError`."""
-        return self.evaluate(declared.properties, (*declared.path, "properties"), copy=copy)
+        return self.evaluate(declared.properties, (*declared.path, "properties"), loop=loop)
 
-    def evaluate_condition(self, declared: ResourceDecl, *, copy: CopyContext | None = None) -> bool | Unknown:
+    def evaluate_condition(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> bool | Unknown:
         """Whether a resource, or an element of its loop, takes part. Raises `TemplateError`."""
         path = (*declared.path, "condition")
-        return _boolean(self.evaluate(declared.condition, path, copy=copy), path)
+        return _boolean(self.evaluate(declared.condition, path, loop=loop), path)
 
     def evaluate_config(self, alias: str) -> JsonObject:
         """The evaluated config of an import. Raises `TemplateError`."""
@@ -182,7 +182,7 @@ class Scope:
             found.extend(_texts(value))
         return found
 
-    def dependencies(self, declared: ResourceDecl, *, copy: CopyContext | None = None) -> set[str]:
+    def dependencies(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> set[str]:
         """What a resource, or an element of its loop, waits for: symbols, and ``symbol[index]`` for single elements.
 
         Its `dependsOn` and every resource that its properties, condition or loop read, through variables too, also
@@ -190,8 +190,8 @@ class Scope:
         Raises `TemplateError` for a name that no resource has.
         """
         frame = Frame(self)
-        if copy is not None:
-            frame = frame.in_loop(copy.name, copy.index, nearest_loop=True)
+        if loop is not None:
+            frame = frame.in_loop(loop.name, loop.index, nearest_loop=True)
         found: set[str] = set()
         for at, text in enumerate(declared.depends_on):
             path = (*declared.path, "dependsOn", at)
@@ -314,7 +314,7 @@ class Scope:
             raise Refusal(f"more than {MAX_CALLS} calls of lambdas and functions are needed; the template does not end")
 
     @contextmanager
-    def rehearsal(self) -> Iterator[None]:
+    def rehearsal(self) -> Generator[None]:
         """Around an evaluation with made-up unknowns: functions must look for them."""
         before, self.saw_unknown = self.saw_unknown, True
         try:
@@ -470,7 +470,7 @@ class Scope:
         return self._twin
 
     @contextmanager
-    def _outermost(self) -> Iterator[None]:
+    def _outermost(self) -> Generator[None]:
         if self._depth == 0:
             self._passing.clear()
             self._calls = 0
@@ -541,6 +541,3 @@ def _texts(value: Json) -> Iterator[str]:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-__all__ = ["CopyContext", "ElementName", "Scope", "find_key"]

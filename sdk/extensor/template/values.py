@@ -42,7 +42,7 @@ def to_json(value: Json) -> str:
 
 
 def to_text(value: Json) -> str:
-    """A value as ``string()`` writes it: strings as they are, booleans ``True``/``False``, null empty, the rest JSON."""
+    """A value as ``string()`` writes it: strings as they are, booleans ``True``/``False``, null empty, else JSON."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -21,7 +21,7 @@ anywhere), ``nested`` ones inside arrays and objects are, ``any`` are, top-level
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A built-in function: name as documented, how few and many arguments, what computes it from evaluated arguments."""
+    """A built-in function: its documented name, how many arguments, what computes it from their values."""
 
     name: str
     least: int
