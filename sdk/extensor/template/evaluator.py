@@ -1,7 +1,8 @@
 """The evaluator: a syntax tree in a frame gives a value, or an `Unknown` with the text of what is left to do."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
@@ -13,15 +14,13 @@ from extensor.template.functions.table import Function, LazyFunction
 from extensor.template.parser import quote, unparse
 from extensor.template.refusal import Refusal, nearest
 from extensor.template.residue import call_text, residue, value_text
-from extensor.template.values import kind_of, scan
+from extensor.template.values import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from extensor.template.scope import Scope
 
-_NOTHING: "Final[Mapping[str, Json]]" = MappingProxyType({})
-_LOCAL: Final = frozenset({"copyindex", "lambdavariables"})
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+_LOCAL = frozenset({"copyindex", "lambdavariables"})
 
 
 class Frame:
@@ -33,10 +32,10 @@ class Frame:
         self,
         scope: "Scope",
         *,
-        loops: "Mapping[str, int]" = _NOTHING,
+        loops: Mapping[str, int] = _NOTHING,
         default_index: int | None = None,
-        arguments: "Mapping[str, Json] | None" = None,
-        lambdas: "Mapping[str, Json]" = _NOTHING,
+        arguments: Mapping[str, Json] | None = None,
+        lambdas: Mapping[str, Json] = _NOTHING,
         in_default: bool = False,
     ) -> None:
         self.scope = scope
@@ -220,7 +219,4 @@ def wrong_count(function: Function, given: int) -> str | None:
         due = f"at least {least}"
     else:
         due = f"{least} to {most}"
-    return f"{function.name}() takes {due} argument{'' if due == '1' else 's'}, {given} {'is' if given == 1 else 'are'} given"
-
-
-__all__ = ["Frame", "evaluate", "kind_of", "unknown_function", "wrong_count"]
+    return f"{function.name}() takes {due} argument{'' if due == '1' else 's'}, not {given}"

@@ -20,6 +20,7 @@ from extensor.template.model import (
 from extensor.template.parser import is_expression
 from extensor.template.refusal import nearest
 from extensor.template.schemas import is_secure
+from extensor.template.values import find_key
 
 LANGUAGE_VERSIONS = ("2.0", "2.1-experimental", "2.2-experimental")
 """The values of `languageVersion` that are understood; a template without it may have no resources."""
@@ -245,10 +246,10 @@ def _resource(symbol: str, value: Json, imports: dict[str, ImportDecl]) -> Resou
 
 def _alias(value: Json, path: Path, imports: dict[str, ImportDecl]) -> str:
     wanted = a_text(value, path)
-    for alias in imports:
-        if alias.lower() == wanted.lower():
-            return alias
-    fail(path, f"no provider is declared as '{wanted}'; {nearest(wanted, imports, noun='declared are')}")
+    alias = find_key(imports, wanted)
+    if alias is None:
+        fail(path, f"no provider is declared as '{wanted}'; {nearest(wanted, imports, noun='declared are')}")
+    return alias
 
 
 def _type(raw: JsonObject, path: Path) -> tuple[str, str | None]:
@@ -269,9 +270,9 @@ def _type(raw: JsonObject, path: Path) -> tuple[str, str | None]:
 
 def _condition(raw: JsonObject, path: Path) -> Json:
     condition = raw.get("condition", True)
-    if isinstance(condition, bool) or (isinstance(condition, str) and is_expression(condition)):
-        return condition
-    fail((*path, "condition"), "true, false or an expression is due here")
+    if not isinstance(condition, bool) and not (isinstance(condition, str) and is_expression(condition)):
+        fail((*path, "condition"), "true, false or an expression is due here")
+    return condition
 
 
 def _resource_copy(value: Json, path: Path) -> CopyDecl:
@@ -297,11 +298,10 @@ def _resource_copy(value: Json, path: Path) -> CopyDecl:
 
 def _count(raw: JsonObject, path: Path) -> Json:
     count = raw.get("count")
-    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= INT_MAX:
-        return count
-    if isinstance(count, str) and is_expression(count):
-        return count
-    fail((*path, "count"), "an integer of at least 0 or an expression is due here")
+    written = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= INT_MAX
+    if not written and not (isinstance(count, str) and is_expression(count)):
+        fail((*path, "count"), "an integer of at least 0 or an expression is due here")
+    return count
 
 
 def _output(name: str, value: Json) -> Output:

@@ -1,6 +1,7 @@
 """Values of the expression language: what kind they are, when two are equal, how they become text."""
 
 import json
+from collections.abc import Mapping
 from typing import cast
 
 from extensor.contract.json import Json
@@ -52,7 +53,7 @@ def to_text(value: Json) -> str:
     return to_json(value)
 
 
-def find_key(members: dict[str, Json], name: str) -> str | None:
+def find_key(members: Mapping[str, Json], name: str) -> str | None:
     """The key of a member: exact if there, else the first that differs only in letter case, else ``None``."""
     if name in members:
         return name

@@ -30,8 +30,19 @@ _STANDARD = {
 }
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
-    "January February March April May June July August September October November December"  # the invariant culture's
-).split()
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _PART = re.compile(r"'([^']*)'|\"([^\"]*)\"|\\(.)|%?(y+|M+|d+|H+|h+|m+|s+|f+|F+|t+|K|z+)|(.)", re.DOTALL)
 _DURATION = re.compile(
     r"(-)?P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?"
@@ -97,7 +108,7 @@ def _part(moment: datetime, part: str) -> str:
         case "F":
             return f"{moment.microsecond:06d}0"[:width].rstrip("0")
         case "t":
-            return ["AM", "PM"][moment.hour >= 12][: min(width, 2)]
+            return ("AM", "PM")[moment.hour >= 12][: min(width, 2)]
         case "z":
             return ("+0", "+00", "+00:00")[min(width, 3) - 1]
         case _:

@@ -1,6 +1,7 @@
 """Conditions, comparisons and the three constants. `if`, `and`, `or` and `coalesce` evaluate no more than they need."""
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
@@ -12,8 +13,6 @@ from extensor.template.values import deep_equal, kind_of
 if TYPE_CHECKING:
     from extensor.template.ast import Call
     from extensor.template.evaluator import Frame
-
-_Number = TypeVar("_Number", int, float, str)
 
 
 def _if(call: "Call", frame: "Frame") -> Json:
@@ -64,11 +63,19 @@ def _joined(name: str, texts: list[str | None]) -> str | None:
     return f"{name}({', '.join(known)})" if len(known) == len(texts) else None
 
 
-def _ordered(left: Json, right: Json) -> int:
-    for kinds in ((int, float), (str,)):
-        if isinstance(left, kinds) and isinstance(right, kinds) and bool not in {type(left), type(right)}:
-            return (left > right) - (left < right)
-    raise Refusal(f"two numbers or two strings can be ordered, not {kind_of(left)} and {kind_of(right)}")
+def _ordered(name: str, holds: Callable[[int], bool]) -> Function:
+    def compute(left: Json, right: Json) -> Json:
+        if isinstance(left, str) and isinstance(right, str):
+            return holds(int(left > right) - int(left < right))
+        if not (_is_number(left) and _is_number(right)):
+            raise Refusal(f"two numbers or two strings can be ordered, not {kind_of(left)} and {kind_of(right)}")
+        return holds(int(left > right) - int(left < right))
+
+    return Function(name, 2, 2, compute)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _not(value: Json) -> bool:
@@ -82,10 +89,10 @@ FUNCTIONS = (
     LazyFunction("coalesce", 1, None, _coalesce),
     Function("not", 1, 1, _not),
     Function("equals", 2, 2, deep_equal),
-    Function("less", 2, 2, lambda left, right: _ordered(left, right) < 0),
-    Function("lessOrEquals", 2, 2, lambda left, right: _ordered(left, right) <= 0),
-    Function("greater", 2, 2, lambda left, right: _ordered(left, right) > 0),
-    Function("greaterOrEquals", 2, 2, lambda left, right: _ordered(left, right) >= 0),
+    _ordered("less", lambda order: order < 0),
+    _ordered("lessOrEquals", lambda order: order <= 0),
+    _ordered("greater", lambda order: order > 0),
+    _ordered("greaterOrEquals", lambda order: order >= 0),
     Function("true", 0, 0, lambda: True),
     Function("false", 0, 0, lambda: False),
     Function("null", 0, 0, lambda: None),

@@ -46,11 +46,11 @@ def _subnet(value: Json, prefix: Json, index: Json) -> Json:
 
 def _host(value: Json, index: Json) -> Json:
     network, at = _network(value), integer(index, "the index")
-    reserved = 2 if network.version == 4 and network.prefixlen < network.max_prefixlen - 1 else 0
-    hosts = network.num_addresses - reserved
+    ends = 1 if network.version == 4 and network.prefixlen < network.max_prefixlen - 1 else 0
+    hosts = network.num_addresses - 2 * ends
     if not 0 <= at < hosts:
         raise Refusal(f"the block has {hosts} usable addresses; index {at} is outside")
-    return str(network[at + (1 if reserved or network.version == 6 and network.num_addresses > hosts else 0)])
+    return str(network[at + ends])
 
 
 FUNCTIONS = (
