@@ -1,0 +1,8 @@
+"""`python -m extensor` is the `extensor` command."""
+
+import sys
+
+from extensor.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Events of a run as progress: a line when a resource is done, and on a terminal one status line that lives."""
+
+import time
+from collections.abc import Callable
+
+from extensor.cli.console import Console, printable
+from extensor.cli.failures import fault_lines
+from extensor.cli.values import identity
+from extensor.contract import Verb
+from extensor.engine import events
+
+_DONE = {Verb.SAVE: ("+", "saved", "green"), Verb.DELETE: ("-", "deleted", "orange"), Verb.GET: ("=", "read", "gray")}
+_DOING = {Verb.SAVE: "saving", Verb.DELETE: "deleting", Verb.GET: "reading", Verb.PREVIEW_SAVE: "previewing"}
+LOG_LEVELS = frozenset({"warning", "error", "critical"})
+"""What providers log at these levels is shown; the rest only with ``--verbose``."""
+
+
+class Progress:
+    """Listens to a run's events. `steps` says whether each finished call gets a line of its own."""
+
+    def __init__(
+        self, console: Console, *, steps: bool, verbose: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._console = console
+        self._steps = steps
+        self._verbose = verbose
+        self._clock = clock
+        self._total = 0
+        self._done: set[str] = set()
+        self._running: dict[str, tuple[str, float]] = {}
+        self._notes: dict[str, str] = {}
+        self._head = "starting"
+
+    def __call__(self, event: events.Event) -> None:
+        """Take one event."""
+        match event:
+            case events.RunStarted():
+                self._total = event.resources
+                self._head = f"{event.kind} {event.stack}"
+            case events.ProviderStarted() if self._verbose:
+                self._say(f"provider {event.provider} {event.version} answers after {event.seconds:.2f} s")
+            case events.ProviderFailed():
+                self._say(f"provider {event.provider} did not start", "!", "red")
+            case events.ProviderLogged() if self._verbose or event.level.lower() in LOG_LEVELS:
+                self._say(f"[{event.alias}] {event.level}: {event.message}")
+            case events.OperationStarted():
+                name = event.resource.symbolic_name
+                self._running[name] = (f"{_DOING[event.verb]} {name}", self._clock())
+                self._notes.pop(name, None)
+            case events.OperationProgressed():
+                percent = f" {event.percent:.0f} %" if event.percent is not None else ""
+                self._notes[event.resource.symbolic_name] = f"{event.message}{percent}"
+            case events.OperationRetried():
+                after = f"try {event.attempt} follows in {event.delay:.1f} s"
+                self._say(f"{_name(event.resource)}: {after}: {event.reason}", "!", "orange")
+            case events.OperationSucceeded():
+                self._succeeded(event)
+            case events.OperationFailed():
+                self._failed(event)
+            case events.ResourceSkipped():
+                self._done.add(event.resource.symbolic_name)
+                if self._steps:
+                    self._say(f"{_name(event.resource)} skipped: {event.reason}", "*", "gray")
+            case events.ResourceForgotten() if self._steps:
+                self._say(f"{_name(event.resource)} left the record: {event.reason}", "*", "gray")
+            case events.RunFinished():
+                self._console.clear()
+                return
+            case _:
+                pass
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw the status line anew, with the time that running calls have taken so far."""
+        if not self._console.lively:
+            return
+        total = f"/{self._total}" if self._total else ""
+        parts = [f"{self._head}: {len(self._done)}{total}"]
+        if self._running:
+            name, (doing, since) = next(iter(self._running.items()))
+            note = f": {self._notes[name]}" if name in self._notes else ""
+            more = f" and {len(self._running) - 1} more" if len(self._running) > 1 else ""
+            parts.append(f"{doing}{note}{more}, {self._clock() - since:.0f} s")
+        self._console.status(printable(" | ".join(parts)).replace("\n", " "))
+
+    def _succeeded(self, event: events.OperationSucceeded) -> None:
+        name = event.resource.symbolic_name
+        self._running.pop(name, None)
+        self._done.add(name)
+        if self._steps and event.verb in _DONE:
+            symbol, word, colour = _DONE[event.verb]
+            word = "was gone already" if event.was_absent and event.verb is Verb.DELETE else word
+            self._say(f"{_name(event.resource)} {word} ({event.seconds:.1f} s)", symbol, colour)
+
+    def _failed(self, event: events.OperationFailed) -> None:
+        name = event.resource.symbolic_name
+        self._running.pop(name, None)
+        self._done.add(name)
+        if self._steps:
+            unclear = "; it is unclear whether it took effect" if event.unclear else ""
+            self._say(f"{_name(event.resource)} failed ({event.seconds:.1f} s){unclear}", "!", "red")
+            for line in fault_lines(event.faults):
+                self._say(line)
+
+    def _say(self, text: str, symbol: str = "", colour: str = "") -> None:
+        mark = f"{self._console.paint(symbol, colour)} " if symbol else ""
+        self._console.line(mark + printable(text))
+
+
+def _name(resource: events.ResourceRef) -> str:
+    where = identity(resource.identifiers)
+    return f"{resource.symbolic_name} ({resource.type}{f', {where}' if where else ''})"

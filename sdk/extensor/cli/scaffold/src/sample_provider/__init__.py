@@ -1,0 +1,1 @@
+"""The sample provider: notes, kept as text files."""
