@@ -1,0 +1,145 @@
+"""The way out of a peer: frames in order, several in one write, and word when the other side does not keep up."""
+
+from collections.abc import Callable
+
+from extensor.errors import ConnectionLost
+from extensor.rpc.runtime import Runtime, Slot
+from extensor.rpc.streams import ByteStream, DirectStream
+
+HIGH_WATER_BYTES = 1024 * 1024
+"""Output waiting above this stops new calls and answers, and, where answers are what waits, the reading of requests."""
+
+
+class Outbox:
+    """Queues frames for one stream.
+
+    `on_lost` is called once when the stream does not take output any more; later frames are dropped. `on_room` is called
+    whenever waiting output has left.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        stream: ByteStream,
+        on_lost: Callable[[Exception | None], None],
+        on_room: Callable[[], None],
+    ) -> None:
+        self._runtime = runtime
+        self._stream = stream
+        self._direct = stream if isinstance(stream, DirectStream) and runtime.soon(_nothing) else None
+        self._on_lost = on_lost
+        self._on_room = on_room
+        self._frames: list[bytes] = []
+        self._waiting = 0
+        self._sending = 0
+        self._scheduled = False
+        self._answers_wait = 0
+        self._wake: Slot | None = None
+        self._room: list[Slot] = []
+        self.lost = False
+
+    @property
+    def size(self) -> int:
+        """Bytes that have not left yet."""
+        return self._waiting + (self._sending if self._direct is None else self._direct.queued)
+
+    @property
+    def answers_wait(self) -> bool:
+        """Whether so many answers wait that no request should be read."""
+        return self._answers_wait > HIGH_WATER_BYTES
+
+    def post(self, frame: bytes, *, now: bool, answer: bool = False) -> None:
+        """Queue a frame. `now` writes at once; otherwise all frames of this turn of the loop leave in one write."""
+        if self.lost:
+            return
+        if answer and self.size:
+            self._answers_wait += len(frame)
+        self._frames.append(frame)
+        self._waiting += len(frame)
+        if self._direct is not None:
+            if now:
+                self.flush()
+            elif not self._scheduled:
+                self._scheduled = self._runtime.soon(self.flush)
+        elif self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    def flush(self) -> None:
+        """Hand everything queued to a direct stream."""
+        self._scheduled = False
+        frames = self._frames
+        if not frames or self._direct is None:
+            return
+        data = frames[0] if len(frames) == 1 else b"".join(frames)
+        frames.clear()
+        self._waiting = 0
+        self._direct.write(data)
+        if not self._direct.queued:
+            self.drained()
+
+    def drained(self) -> None:
+        """All output has left."""
+        self._answers_wait = 0
+        if self._room:
+            room, self._room = self._room, []
+            for slot in room:
+                if not slot.done():
+                    slot.set_result(None)
+        self._on_room()
+
+    async def room(self) -> None:
+        """Wait until less than `HIGH_WATER_BYTES` wait. Returns at once when the stream is lost."""
+        while self.size > HIGH_WATER_BYTES and not self.lost:
+            slot = self._runtime.slot()
+            self._room.append(slot)
+            await self._runtime.wait(slot)
+
+    async def emptied(self, timeout: float | None) -> None:
+        """Wait until everything left, at most `timeout` seconds if given. Returns also when the stream is lost."""
+        self.flush()
+        while self.size and not self.lost:
+            slot = self._runtime.slot()
+            self._room.append(slot)
+            try:
+                await self._runtime.wait(slot, timeout)
+            except TimeoutError:
+                return
+
+    async def write_loop(self) -> None:
+        """Send what is queued until the stream is lost; only for streams that are not direct."""
+        while not self.lost:
+            if not self._frames:
+                self._wake = self._runtime.slot()
+                await self._runtime.wait(self._wake)
+                continue
+            data = b"".join(self._frames)
+            self._frames.clear()
+            self._sending, self._waiting = len(data), 0
+            try:
+                await self._stream.send(data)
+            except ConnectionLost as error:
+                self.lose(error)
+                return
+            self._sending = 0
+            if not self._waiting:
+                self.drained()
+
+    @property
+    def needs_loop(self) -> bool:
+        """Whether `write_loop` must run."""
+        return self._direct is None
+
+    def lose(self, error: Exception | None) -> None:
+        """Drop everything queued and all that comes."""
+        if self.lost:
+            return
+        self.lost = True
+        self._frames.clear()
+        self._waiting = self._sending = 0
+        self.drained()
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+        self._on_lost(error)
+
+
+def _nothing() -> None: ...

@@ -1,0 +1,106 @@
+"""Calls that went out and wait for their answers."""
+
+import re
+from collections.abc import Callable
+
+from extensor.contract.json import Json, JsonObject
+from extensor.errors import ProtocolViolation, RpcError
+from extensor.rpc.requests import MessageId
+from extensor.rpc.runtime import Slot
+
+
+class PendingCalls:
+    """Ids given out and the slots that wait for them. `on_violation` hears of answers that belong to no call."""
+
+    def __init__(self, on_violation: Callable[[str], None]) -> None:
+        self._on_violation = on_violation
+        self._slots: dict[int, Slot] = {}
+        self._last_id = 0
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def add(self, slot: Slot) -> int:
+        """A new id whose answer goes to `slot`."""
+        self._last_id += 1
+        self._slots[self._last_id] = slot
+        return self._last_id
+
+    def forget(self, id: int) -> bool:  # noqa: A002
+        """Nobody waits any more; false when the answer had come."""
+        return self._slots.pop(id, None) is not None
+
+    def settle(self, message: JsonObject) -> None:
+        """Give an answer to its call. A late answer is dropped; one to an id never given out is a violation."""
+        slot = self._take(message.get("id"))
+        if slot is None:
+            if not self._was_given(message.get("id")):
+                self._on_violation(f"an answer to no call of ours: {str(message)[:200]}")
+        elif "error" in message and message["error"] is not None:
+            slot.set_exception(_rpc_error(message["error"]))
+        elif "result" in message:
+            slot.set_result(message["result"])
+        else:
+            slot.set_exception(ProtocolViolation(f"an answer without result and error: {str(message)[:200]}"))
+
+    def refuse(self, id: MessageId, error: Exception) -> bool:  # noqa: A002
+        """Fail the call whose answer cannot be taken; false when there is no such call."""
+        slot = self._take(id)
+        if slot is not None:
+            slot.set_exception(error)
+        return slot is not None
+
+    def fail_all(self, make: Callable[[], Exception]) -> None:
+        """Fail every call, each with an exception of its own."""
+        slots, self._slots = self._slots, {}
+        for slot in slots.values():
+            if not slot.done():
+                slot.set_exception(make())
+
+    def _take(self, id: Json) -> Slot | None:  # noqa: A002
+        if type(id) is not int:
+            return None
+        slot = self._slots.pop(id, None)
+        return None if slot is None or slot.done() else slot
+
+    def _was_given(self, id: Json) -> bool:  # noqa: A002
+        return type(id) is int and 0 < id <= self._last_id
+
+
+def _rpc_error(error: Json) -> RpcError:
+    if not isinstance(error, dict):
+        return RpcError(0, f"an error that is no object: {str(error)[:200]}")
+    code, message = error.get("code"), error.get("message")
+    return RpcError(code if type(code) is int else 0, message if isinstance(message, str) else "", error.get("data"))
+
+
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_SCALAR = _STRING + rb"|-?[0-9][0-9.eE+-]*|true|false|null"
+_MEMBER = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*(' + _SCALAR + rb")\s*(?=[,}])", re.DOTALL)
+_ID_AT_END = re.compile(rb',\s*"id"\s*:\s*(' + _SCALAR + rb")\s*\}\s*$", re.DOTALL)
+
+
+def find_id(head: bytes, tail: bytes) -> MessageId:
+    """The id of a message of which only both ends are known; ``None`` when it does not stand there.
+
+    It is looked for among the scalar members at the start of the object, and as its last member.
+    """
+    from extensor.rpc.codec import CodecError, decode
+
+    found: bytes | None = None
+    start = head.lstrip()[:1] == b"{"
+    at = head.find(b"{") + 1
+    while start and (member := _MEMBER.match(head, at)) is not None:
+        if member[1] == b'"id"':
+            found = member[2]
+            break
+        at = member.end() + 1
+    if found is None and (end := _ID_AT_END.search(tail)) is not None:
+        found = end[1]
+    if found is None:
+        return None
+    try:
+        value = decode(found)
+    except CodecError:
+        return None
+    return value if type(value) in (int, str, float) else None

@@ -1,0 +1,97 @@
+"""What a peer hands to the code that serves its requests, and how that code refuses."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from extensor.contract.codes import ErrorCode, RpcCode
+from extensor.contract.faults import Failure, Fault
+from extensor.contract.json import Json, JsonObject
+
+if TYPE_CHECKING:
+    from extensor.rpc.peer import Peer
+
+MessageId: TypeAlias = int | str | float | None
+"""A request's id as it came, with its JSON type. An integer may have any size."""
+
+
+class Request:
+    """One request or notification on its way through the serving callback."""
+
+    __slots__ = ("_task", "canceled", "id", "is_notification", "method", "on_cancel", "params", "peer", "started")
+
+    def __init__(self, id: MessageId, method: str, params: Json, peer: "Peer", is_notification: bool) -> None:  # noqa: A002
+        self.id = id
+        self.method = method
+        self.params = params
+        """As it came: an object, an array, ``None`` when absent, and for a careless peer anything else."""
+        self.peer = peer
+        """The connection it came by; a callback may call and notify through it."""
+        self.is_notification = is_notification
+        self.canceled = False
+        """Whether the peer took it back or the connection is ending; its answer is then error -32800 whatever comes."""
+        self.on_cancel: Callable[[], None] | None = None
+        """Set by a callback that holds its own cancel scope: called instead of cancelling the serving task."""
+        self.started = False
+        self._task: Callable[[], None] | None = None
+
+    def bind(self, cancel_task: Callable[[], None]) -> None:
+        """Say how to cancel the task that serves it."""
+        self._task = cancel_task
+
+    def cancel(self) -> None:
+        """Take it back. Later calls do nothing."""
+        if self.canceled:
+            return
+        self.canceled = True
+        if not self.started:
+            return
+        if self.on_cancel is not None:
+            self.on_cancel()
+        elif self._task is not None:
+            self._task()
+
+
+Serve: TypeAlias = Callable[[Request], Awaitable[Json]]
+"""Serves one request: returns the result, or raises `RpcFailure`."""
+
+
+class RpcFailure(Exception):
+    """An error answer. The only exception a serving callback may let out; any other is answered with -32603 and no detail."""
+
+    def __init__(self, code: int, message: str, data: Json = None) -> None:
+        self.code = int(code)
+        self.message = message
+        self.data = data
+        super().__init__(message)
+
+
+def result_answer(id: MessageId, result: Json) -> JsonObject:  # noqa: A002
+    """The envelope of a result."""
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def error_answer(id: MessageId, code: int, message: str, data: Json = None) -> JsonObject:  # noqa: A002
+    """The envelope of an error; `data` is left out when it is ``None``."""
+    error: JsonObject = {"code": int(code), "message": message}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": id, "error": error}
+
+
+def failure_answer(
+    id: MessageId, code: RpcCode, word: ErrorCode, message: str, *, transient: bool = False
+) -> JsonObject:  # noqa: A002
+    """The envelope of an error whose `data` is a `Failure` with one fault."""
+    return error_answer(id, code, message, Failure((Fault(word, message),), transient).to_wire())
+
+
+def canceled_answer(id: MessageId) -> JsonObject:  # noqa: A002
+    """The one answer of a request that was taken back (P-CANCEL-*)."""
+    return failure_answer(id, RpcCode.CANCELED, ErrorCode.CANCELED, "the request was canceled")
+
+
+def internal_answer(id: MessageId) -> JsonObject:  # noqa: A002
+    """The answer for a fault of ours: nothing of the exception reaches the peer."""
+    return failure_answer(
+        id, RpcCode.INTERNAL_ERROR, ErrorCode.INTERNAL_ERROR, "internal error; the provider's log has more"
+    )
