@@ -1,0 +1,1 @@
+"""The smallest provider worth having: it keeps notes as text files."""

@@ -1,0 +1,3 @@
+from extensor import run
+
+run("quickstart.provider:provider")

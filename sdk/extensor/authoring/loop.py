@@ -1,0 +1,103 @@
+"""What the author's side needs of an event loop, asyncio's or trio's, without importing anyio's backend for it.
+
+A provider's process runs asyncio; its tests may run either. See `extensor.rpc.runtime` for the price of that backend.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from extensor.rpc.runtime import under_trio
+
+R = TypeVar("R")
+Post = Callable[[Callable[[], object]], object]
+"""Runs a callback on an event loop's thread, from any thread. Raises `RuntimeError` when the loop has ended."""
+
+
+def poster() -> Post:
+    """The way into the running loop from other threads."""
+    if under_trio():
+        return sys.modules["trio"].lowlevel.current_trio_token().run_sync_soon
+    return asyncio.get_running_loop().call_soon_threadsafe
+
+
+@asynccontextmanager
+async def limit(seconds: float) -> AsyncIterator[None]:
+    """Interrupt the block after `seconds`. Raises `Elapsed` when that ended it."""
+    if under_trio():
+        import anyio
+
+        with anyio.move_on_after(seconds) as scope:
+            yield
+        if scope.cancelled_caught:
+            raise Elapsed
+        return
+    timeout = asyncio.timeout(seconds)
+    try:
+        async with timeout:
+            yield
+    except TimeoutError:
+        if timeout.expired():
+            raise Elapsed from None
+        raise
+
+
+_tasks: set["asyncio.Task[None]"] = set()
+
+
+def spawn(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run something beside everything else. It must not raise."""
+    if under_trio():
+        sys.modules["trio"].lowlevel.spawn_system_task(work)
+        return
+    task = asyncio.get_running_loop().create_task(work())
+    _tasks.add(task)  # the loop itself keeps no reference
+    task.add_done_callback(_tasks.discard)
+
+
+class Elapsed(Exception):
+    """The time of a `limit` ran out."""
+
+
+def wait_from_thread(awaitable: Awaitable[R], post: Post) -> R:
+    """Run an awaitable on the loop behind `post` and wait for it in this thread, which is another one."""
+    import threading
+
+    done = threading.Event()
+    box: dict[str, Any] = {}
+
+    async def work() -> None:
+        try:
+            box["result"] = await awaitable
+        except BaseException as error:
+            box["error"] = error
+            raise
+        finally:
+            done.set()
+
+    def start() -> None:
+        if under_trio():
+            sys.modules["trio"].lowlevel.spawn_system_task(_quietly, work)
+        else:
+            box["task"] = asyncio.ensure_future(work())
+            box["task"].add_done_callback(_retrieve)
+
+    post(start)
+    done.wait()
+    if "error" in box:
+        raise box["error"]
+    return box["result"]
+
+
+async def _quietly(work: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await work()
+    except Exception:  # noqa: S110 - `wait_from_thread` raises it where it is waited for
+        pass
+
+
+def _retrieve(task: "asyncio.Future[None]") -> None:
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,72 @@
+"""One verb of one handler, async or not."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from extensor.authoring.context import Context
+from extensor.authoring.locks import IdentityLocks
+from extensor.authoring.loop import Post
+from extensor.authoring.threads import Threads
+from extensor.rpc.runtime import Runtime, Slot
+
+
+class Operation:
+    """A handler's method, ready to be awaited."""
+
+    __slots__ = ("function", "is_async", "title")
+
+    def __init__(self, function: Callable[..., Any], title: str) -> None:
+        self.function = function
+        self.is_async = inspect.iscoroutinefunction(function)
+        self.title = title
+        """``NoteHandler.save``, for messages."""
+
+
+class Caller:
+    """Calls operations on one event loop."""
+
+    def __init__(self, runtime: Runtime, post: Post) -> None:
+        self.locks = IdentityLocks(runtime)
+        self.post = post
+        self._runtime = runtime
+        self._threads = Threads()
+
+    async def call(self, operation: Operation, ctx: Context[Any], model: Any, identity: str | None) -> Any:
+        """What the handler returns, called alone on its identity when one is given.
+
+        A plain function runs in a worker thread, which cannot be interrupted: when the call is canceled this ends at once,
+        and the identity stays locked until the thread has come to its end.
+        """
+        if identity is not None:
+            await self.locks.acquire(identity)
+        if not operation.is_async:
+            slot = self._in_thread(operation, ctx, model, identity)
+            return await self._runtime.wait(slot)
+        try:
+            return await operation.function(ctx, model)
+        finally:
+            if identity is not None:
+                self.locks.release(identity)
+
+    def _in_thread(self, operation: Operation, ctx: Context[Any], model: Any, identity: str | None) -> Slot:
+        slot = self._runtime.slot()
+
+        def done(result: Any, error: BaseException | None) -> None:
+            def settle() -> None:
+                if identity is not None:
+                    self.locks.release(identity)
+                if slot.done():  # the call was canceled
+                    return
+                if error is None:
+                    slot.set_result(result)
+                else:
+                    slot.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+
+            try:
+                self.post(settle)
+            except RuntimeError:  # the loop has ended, and with it whoever waited
+                return
+
+        self._threads.run(lambda: operation.function(ctx, model), done)
+        return slot

@@ -1,0 +1,54 @@
+"""The pipe to the host, taken before author code can touch it (rule 7 of the architecture)."""
+
+import fcntl
+import os
+import sys
+from typing import NamedTuple
+
+_FIRST_PRIVATE_FD = 10
+"""Above what a shell or a careless child closes or reuses."""
+
+
+class Wire(NamedTuple):
+    """Descriptors that this process alone knows: children do not inherit them."""
+
+    read_fd: int
+    write_fd: int
+
+
+def claim_stdio() -> Wire:
+    """Private copies of the standard descriptors 0 and 1, which from now on are the null device and stderr.
+
+    Whatever prints, in Python, in C or in a child, then shows in the log, and whatever reads finds the end.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    read_fd, write_fd = _private(0, null), _private(1, null)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # stderr is closed
+        os.dup2(null, 1)
+    os.dup2(null, 0)
+    os.close(null)
+    before, sys.stdout = sys.stdout, sys.stderr
+    try:
+        before.flush()  # printed before now: it goes to stderr, not onto the wire
+    except (OSError, ValueError, AttributeError):
+        pass  # there was no usable stdout, so nothing is lost
+    return Wire(read_fd, write_fd)
+
+
+def _private(fd: int, otherwise: int) -> int:
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE_FD)
+    except OSError:  # the process was started without it
+        return fcntl.fcntl(otherwise, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE_FD)
+
+
+def silence_stderr() -> None:
+    """Let the interpreter's last flush succeed when the host has closed its end."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)

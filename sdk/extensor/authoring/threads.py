@@ -1,0 +1,60 @@
+"""Worker threads for handlers that are plain functions."""
+
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+MOST_THREADS = 64
+"""Plain functions that run at once; further calls wait for a thread."""
+_IDLE_SECONDS = 30.0
+
+Job = Callable[[], None]
+
+
+class Threads:
+    """Daemon threads, made when they are needed and kept a while: one that hangs does not hold up the process's end."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._free = 0
+
+    def run(self, function: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+        """Call `function` in a thread, then, in that thread, `done` with its result or its exception."""
+        context = contextvars.copy_context()
+
+        def job() -> None:
+            try:
+                result = context.run(function)
+            except BaseException as error:
+                done(None, error)
+            else:
+                done(result, None)
+
+        with self._lock:
+            start = self._free == 0 and self._threads < MOST_THREADS
+            if start:
+                self._threads += 1
+            elif self._free:
+                self._free -= 1
+        self._jobs.put(job)
+        if start:
+            threading.Thread(target=self._work, name="extensor handler", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=_IDLE_SECONDS)
+            except queue.Empty:
+                with self._lock:
+                    if self._free and self._jobs.empty():
+                        self._free -= 1
+                        self._threads -= 1
+                        return
+                continue
+            job()
+            with self._lock:
+                self._free += 1
