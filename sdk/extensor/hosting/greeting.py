@@ -1,0 +1,106 @@
+"""The handshake from the host's side: `provider/initialize`, and what is said when there is none (P-LIFE-*)."""
+
+from dataclasses import dataclass
+
+from extensor.contract import (
+    ContractViolation,
+    ErrorCode,
+    HostCapabilities,
+    InitializeParams,
+    InitializeResult,
+    Limits,
+    RpcCode,
+    serves,
+)
+from extensor.contract.handshake import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS
+from extensor.errors import CallTimedOut, ConnectionFailed, ConnectionLost, RpcError, StartFailed
+from extensor.hosting.connection import Connection
+from extensor.hosting.timeouts import FAILED_START, GREETING
+
+_SPOKEN = ", ".join(SUPPORTED_PROTOCOL_VERSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """Who answered. Without a handshake the provider is taken at its given name, and its version is not known."""
+
+    name: str
+    version: str | None
+    protocol: str
+    limits: Limits
+
+
+async def greet(
+    connection: Connection,
+    *,
+    want_version: str | None,
+    capabilities: HostCapabilities,
+    client: tuple[str, str],
+    token: str | None,
+) -> Greeting:
+    """Greet the provider at the other end, check protocol and version.
+
+    Raises `StartFailed` with what happened, its exit code and the end of its stderr included; the connection is closed
+    then.
+    """
+    try:
+        return await _greet(connection, want_version, capabilities, client, token)
+    except BaseException:
+        connection.close(FAILED_START)
+        raise
+
+
+async def _greet(
+    connection: Connection,
+    want_version: str | None,
+    capabilities: HostCapabilities,
+    client: tuple[str, str],
+    token: str | None,
+) -> Greeting:
+    params = InitializeParams(SUPPORTED_PROTOCOL_VERSIONS, *client, capabilities, token)
+    try:
+        wire = await connection.peer.call(INITIALIZE, params.to_wire(), timeout=GREETING)
+        answer = InitializeResult.from_wire(wire)
+    except RpcError as error:
+        if error.code == RpcCode.METHOD_NOT_FOUND:  # the handshake is optional
+            return Greeting(connection.name, None, PROTOCOL_VERSION, Limits())
+        raise StartFailed(
+            f"provider {connection.name} refused the handshake: {_reasons(error)}{connection.evidence()}"
+        ) from error
+    except CallTimedOut as error:
+        raise StartFailed(
+            f"provider {connection.name} did not answer {INITIALIZE} within {GREETING:g} s{connection.evidence()}"
+        ) from error
+    except ConnectionLost as error:
+        reason = await connection.why(error)
+        raise StartFailed(f"provider {connection.name} could not be started: {reason}") from error
+    except ConnectionFailed as error:
+        raise StartFailed(f"provider {connection.name} could not be greeted: {error}{connection.evidence()}") from error
+    except ContractViolation as error:
+        raise StartFailed(
+            f"provider {connection.name} answered {INITIALIZE} with what is no greeting: {error}{connection.evidence()}"
+        ) from error
+    if answer.protocol_version not in SUPPORTED_PROTOCOL_VERSIONS:
+        raise StartFailed(
+            f"{ErrorCode.UNSUPPORTED_VERSION}: provider {connection.name} speaks protocol version "
+            f"{answer.protocol_version}, this host speaks {_SPOKEN}"
+        )
+    if want_version is not None and not serves(answer.provider_version, want_version):
+        raise StartFailed(
+            f"{ErrorCode.UNSUPPORTED_VERSION}: version {want_version} of provider {connection.name} is asked for, and "
+            f"{answer.provider_version} answers; a provider serves its own version and "
+            "lower ones of the same major version"
+        )
+    return Greeting(answer.provider_name, answer.provider_version, answer.protocol_version, answer.limits)
+
+
+def _reasons(error: RpcError) -> str:
+    data = error.data if isinstance(error.data, dict) else {}
+    versions, errors = data.get("supportedVersions"), data.get("errors")
+    if isinstance(versions, list):
+        return f"{error}; it speaks protocol version {', '.join(map(str, versions))}, this host speaks {_SPOKEN}"
+    if not isinstance(errors, list):
+        return str(error)
+    return "; ".join(f"{item.get('message')} ({item.get('code')})" for item in errors if isinstance(item, dict)) or str(
+        error
+    )

@@ -1,0 +1,379 @@
+"""The handle on one provider: its verbs, its types, its messages; over as many lives of its process as it takes."""
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import anyio
+
+from extensor.contract import (
+    ContractViolation,
+    ErrorCode,
+    Failure,
+    Fault,
+    HostCapabilities,
+    Json,
+    JsonObject,
+    Limits,
+    ResourceData,
+    ResourceResult,
+    RpcCode,
+    Verb,
+    has_unknown,
+)
+from extensor.contract.handshake import ACQUIRE_TOKEN, GET_TYPE_FILES, LIST_TYPES, LOG, PING, PROGRESS
+from extensor.contract.redaction import Redactor
+from extensor.contract.verbs import VERB_BY_WIRE
+from extensor.errors import (
+    CallTimedOut,
+    ConnectionLost,
+    OperationFailed,
+    ProtocolViolation,
+    RpcError,
+    TypesError,
+)
+from extensor.hosting.connection import Connection, Ears
+from extensor.hosting.greeting import Greeting, greet
+from extensor.hosting.notices import LogEntry, OnLog, OnProgress, OnRetry, ProgressNotice, TokenRequest, TokenSource
+from extensor.hosting.retry import Clock, Operation
+from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, PINGING
+from extensor.rpc import Request, RpcFailure
+
+if TYPE_CHECKING:
+    from extensor.types import TypeIndex
+
+_log = logging.getLogger("extensor.hosting")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedType:
+    """One type that a provider names in `provider/listTypes`."""
+
+    type: str
+    verbs: frozenset[Verb]
+    extends: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What is asked of a provider and who hears it."""
+
+    want_version: str | None = None
+    on_log: OnLog | None = None
+    on_progress: OnProgress | None = None
+    token_source: TokenSource | None = None
+    token: str | None = None
+    """Presented in the handshake to a provider on TCP."""
+    client: tuple[str, str] = ("extensor", "0")
+    """Name and version that the handshake gives for this host."""
+
+
+class ProviderSession:
+    """A provider one can call. Comes from `Host.start`, `Host.lazy` or `Host.connect`.
+
+    Calls run concurrently, up to the number that the provider declares. When its process has ended, the next call
+    starts another one. The session may be closed at any time, in any order with others.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        open_connection: Callable[[Ears], Awaitable[Connection]],
+        options: SessionOptions,
+        redactor: Redactor,
+        clock: Clock,
+    ) -> None:
+        self.label = label
+        """What the host calls the provider; used in messages."""
+        self.recovering = anyio.Lock()
+        self._open = open_connection
+        self._options = options
+        self._redactor = redactor
+        self._clock = clock
+        self._live: Connection | None = None
+        self._greeting: Greeting | None = None
+        self._opening = anyio.Lock()
+        self._closed = False
+        self._owed: Counter[str] = Counter()
+        self._slots = anyio.Semaphore(Limits().max_concurrent_requests, fast_acquire=True)
+        self._types: TypeIndex | None = None
+        self.starts = 0
+        """How many processes, or connections, this session has had."""
+
+    @property
+    def name(self) -> str:
+        """The provider's own name; the host's label for it before the first start and without a handshake."""
+        return self._greeting.name if self._greeting is not None else self.label
+
+    @property
+    def version(self) -> str | None:
+        """The provider's own version; ``None`` before the first start and without a handshake."""
+        return self._greeting.version if self._greeting is not None else None
+
+    @property
+    def limits(self) -> Limits:
+        """What the provider accepts; the protocol's defaults until it has said so."""
+        return self._greeting.limits if self._greeting is not None else Limits()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that runs now, if one does."""
+        live = self._live
+        return live.process.pid if live is not None and live.process is not None and not live.over else None
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last lines of the present or last process's stderr, secrets masked."""
+        live = self._live
+        return live.process.tail.text() if live is not None and live.process is not None else ""
+
+    async def start(self) -> None:
+        """Start and greet the provider unless it runs. Every call does so by itself. Raises `StartFailed`."""
+        await self._connected()
+
+    async def call(self, verb: Verb, data: ResourceData, *, timeout: float | None = None) -> ResourceResult:
+        """One try of a verb. `timeout` is in seconds; ``None`` means no limit.
+
+        It travels as the call's deadline unless `data` has one, and the answer is waited for a little longer.
+
+        Raises `OperationFailed` for an error answer, `ProviderExited`, `ConnectionLost` or `CallTimedOut` when there is
+        none, `ProtocolViolation` for an answer that is no result, `StartFailed` when the provider had to be started and
+        could not be.
+        """
+        params = data.to_wire()
+        patience = None
+        if timeout is not None:
+            if timeout <= 0:
+                raise CallTimedOut(f"no time was left for {verb.method} of {data.type} by provider {self.label}")
+            context: JsonObject = params.setdefault("context", {})
+            context.setdefault("deadlineSeconds", timeout)
+            patience = timeout + ANSWER_GRACE
+        method = verb.method
+        wire = await self._request(method, params, patience)
+        try:
+            result = ResourceResult.from_wire(wire)
+        except ContractViolation as violation:
+            raise ProtocolViolation(
+                f"provider {self.label} answered {method} with what is no result: {violation}"
+            ) from violation
+        if result.properties is None and verb is not Verb.DELETE:
+            raise ProtocolViolation(
+                f"provider {self.label} answered {method} with null properties, which only a delete may"
+            )
+        if verb is not Verb.PREVIEW_SAVE and has_unknown(result.properties):
+            raise ProtocolViolation(
+                f"provider {self.label} answered {method} with an unknown value, which only a preview may"
+            )
+        return result
+
+    async def perform(
+        self, verb: Verb, data: ResourceData, *, budget: float | None, on_retry: OnRetry | None = None
+    ) -> ResourceResult:
+        """A verb with retry by contract, inside `budget` seconds, waiting included.
+
+        Transient failures are tried again after the time the provider asks for; a provider whose process ended is
+        started again; a save whose outcome is unclear is looked at with `get` before it is repeated. Raises what `call`
+        raises.
+        """
+        return await Operation(self, verb, data, budget=budget, on_retry=on_retry, clock=self._clock).perform()
+
+    async def ping(self, *, timeout: float = PINGING) -> None:
+        """Return when the provider answers. Raises what `call` raises."""
+        await self._ask(PING, timeout)
+
+    async def list_types(self) -> tuple[ListedType, ...]:
+        """The types the provider serves, with their verbs."""
+        wire = await self._ask(LIST_TYPES, DESCRIBING)
+        entries = wire.get("types") if isinstance(wire, dict) else None
+        if not isinstance(entries, list) or not all(
+            isinstance(entry, dict) and isinstance(entry.get("type"), str) for entry in entries
+        ):
+            raise ProtocolViolation(f"provider {self.label} answered {LIST_TYPES} with what is no list of types")
+        return tuple(
+            ListedType(
+                entry["type"],
+                frozenset(VERB_BY_WIRE[word] for word in entry.get("operations") or () if word in VERB_BY_WIRE),
+                entry["extends"] if isinstance(entry.get("extends"), str) else None,
+            )
+            for entry in entries
+        )
+
+    async def types(self) -> "TypeIndex":
+        """The provider's types, asked for once. Raises `TypesError` when they cannot be read."""
+        if self._types is None:
+            from extensor.types import TypeIndex
+
+            wire = await self._ask(GET_TYPE_FILES, DESCRIBING)
+            index, files = (wire.get("indexFile"), wire.get("typeFiles")) if isinstance(wire, dict) else (None, None)
+            if (
+                not isinstance(index, str)
+                or not isinstance(files, dict)
+                or not all(isinstance(text, str) for text in files.values())
+            ):
+                raise ProtocolViolation(f"provider {self.label} answered {GET_TYPE_FILES} with what are no type files")
+            self._types = TypeIndex.from_files(index, files)
+        return self._types
+
+    async def visible(self, data: ResourceData) -> JsonObject:
+        """The given properties without write-only ones; all of them when the provider does not describe the type."""
+        from extensor.types import shape_of
+
+        try:
+            index = await self.types()
+            return shape_of(index.resource(data.type)).without_write_only(data.properties)
+        except (OperationFailed, ProtocolViolation, TypesError) as error:
+            _log.debug("provider %s does not describe %s: %s", self.label, data.type, error)
+            return data.properties
+
+    async def aclose(self) -> None:
+        """Stop the provider and return when nothing of it is left. A second call waits for the same end."""
+        self._closed = True
+        live = self._live
+        if live is not None:
+            live.close()
+            with anyio.CancelScope(shield=True):  # the ladder is bounded
+                await live.ended.wait()
+
+    async def _ask(self, method: str, timeout: float) -> Json:
+        return await self._request(method, {}, timeout, limited=False)
+
+    async def _request(self, method: str, params: JsonObject, timeout: float | None, *, limited: bool = True) -> Json:
+        live = self._live
+        if live is None or live.over:
+            live = await self._connected()
+        slots = self._slots
+        owed = self._owed
+        if limited:
+            await slots.acquire()
+        owed[method] += 1
+        try:
+            return await live.peer.call(method, params, timeout=timeout)
+        except RpcError as error:
+            raise self._failed(method, error) from error
+        except ValueError as error:  # a value that has no JSON; nothing was sent
+            fault = Fault(ErrorCode.INVALID_REQUEST, f"{method} cannot be sent to provider {self.label}: {error}")
+            raise OperationFailed.of(Failure((fault,))) from error
+        except CallTimedOut as error:
+            raise CallTimedOut(
+                f"provider {self.label} did not answer {method} within {timeout:g} s; "
+                f"the call was canceled{live.evidence()}"
+            ) from error
+        except ConnectionLost as error:
+            raise await live.why(error) from error
+        except ProtocolViolation as error:
+            raise ProtocolViolation(
+                f"provider {self.label} broke the protocol while it owed an answer to {method}: {error}"
+            ) from error
+        finally:
+            owed[method] -= 1
+            if limited:
+                slots.release()
+
+    def _failed(self, method: str, error: RpcError) -> OperationFailed:
+        if error.code in (RpcCode.OPERATION_FAILED, RpcCode.CANCELED) or (
+            isinstance(error.data, dict) and isinstance(error.data.get("errors"), list)
+        ):
+            return OperationFailed.of(Failure.from_wire(error.data, error.message))
+        code = _CODES.get(error.code, ErrorCode.INTERNAL_ERROR)
+        return OperationFailed.of(Failure((Fault(code, f"provider {self.label} refused {method}: {error}"),)))
+
+    async def _connected(self) -> Connection:
+        async with self._opening:
+            if self._closed:
+                raise ConnectionLost(f"the session with provider {self.label} is closed")
+            live = self._live
+            if live is not None:
+                if not live.over:
+                    return live
+                await live.ended.wait()  # so that no two processes of a provider work at the same time
+            options = self._options
+            connection = await self._open(Ears(self._serve, self._on_notification, self._on_stray, self._on_line))
+            self._live = connection
+            self.starts += 1
+            greeting = await greet(
+                connection,
+                want_version=options.want_version,
+                capabilities=HostCapabilities(
+                    progress=options.on_progress is not None,
+                    log=options.on_log is not None,
+                    tokens=options.token_source is not None,
+                ),
+                client=options.client,
+                token=options.token,
+            )
+            if self._greeting is None or greeting.limits != self._greeting.limits:
+                self._slots = anyio.Semaphore(greeting.limits.max_concurrent_requests, fast_acquire=True)
+            self._greeting = greeting
+            connection.peer.max_send_bytes = greeting.limits.max_message_bytes
+            if self._closed:
+                connection.close()
+            return connection
+
+    async def _serve(self, request: Request) -> Json:
+        source = self._options.token_source
+        if request.method != ACQUIRE_TOKEN or source is None:
+            raise RpcFailure(RpcCode.METHOD_NOT_FOUND, f"this host does not offer {request.method}")
+        params = request.params if isinstance(request.params, dict) else {}
+        scopes = params.get("scopes")
+        claims = params.get("claims")
+        if not isinstance(scopes, list) or not all(isinstance(scope, str) for scope in scopes):
+            raise RpcFailure(RpcCode.INVALID_PARAMS, "scopes is a list of texts")
+        wanted = TokenRequest(
+            tuple(scopes), claims if isinstance(claims, str) else None, params.get("forceRefresh") is True
+        )
+        try:
+            token = await source(wanted)
+        except OperationFailed as error:
+            raise RpcFailure(RpcCode.OPERATION_FAILED, str(error), error.failure.to_wire()) from error
+        self._redactor.add(token.token)
+        return token.to_wire()
+
+    def _on_notification(self, method: str, params: Json) -> None:
+        wire = params if isinstance(params, dict) else {}
+        message = str(wire.get("message", ""))
+        if method == LOG:
+            self.remark("log", str(wire.get("level", "info")), message)
+        elif method == PROGRESS and self._options.on_progress is not None:
+            percent = wire.get("percent")
+            number = float(percent) if isinstance(percent, int | float) and not isinstance(percent, bool) else None
+            _tell(
+                self._options.on_progress,
+                ProgressNotice(self.label, wire.get("id"), self._redactor.text(message), number),
+            )
+
+    def _on_stray(self, text: str) -> None:
+        owed = ", ".join(sorted(method for method, count in self._owed.items() if count)) or "no call"
+        self.remark(
+            "host",
+            "warning",
+            f"provider {self.label} wrote to its stdout what is no message, while it owed an answer to {owed}: {text}",
+        )
+
+    def _on_line(self, line: str) -> None:
+        self.remark("stderr", "info", line)
+
+    def remark(self, source: Literal["stderr", "log", "host"], level: str, message: str) -> None:
+        """Hand a line to whoever listens to this provider's log."""
+        if self._options.on_log is not None:
+            _tell(self._options.on_log, LogEntry(self.label, source, level, self._redactor.text(message)))
+
+
+_CODES = {
+    RpcCode.METHOD_NOT_FOUND: ErrorCode.OPERATION_NOT_SUPPORTED,
+    RpcCode.INVALID_PARAMS: ErrorCode.INVALID_REQUEST,
+    RpcCode.INVALID_REQUEST: ErrorCode.INVALID_REQUEST,
+    RpcCode.PARSE_ERROR: ErrorCode.INVALID_REQUEST,
+    RpcCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_REQUEST,
+}
+"""The contract's word for a JSON-RPC error that brings none; `InternalError` for all others."""
+
+_Notice = TypeVar("_Notice")
+
+
+def _tell(listener: Callable[[_Notice], None], notice: _Notice) -> None:
+    try:
+        listener(notice)
+    except Exception:  # a listener's fault must not end the connection it listens to
+        _log.exception("a listener failed")

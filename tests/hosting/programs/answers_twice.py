@@ -1,0 +1,11 @@
+"""Answers each save twice, the second time with another text."""
+
+from wire import answer, resource, serve
+
+
+def save(params, id):
+    answer(id, resource(params["properties"]))
+    return resource(params["properties"] | {"text": "second"})
+
+
+serve({"resource/save": save})
