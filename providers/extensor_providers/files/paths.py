@@ -1,6 +1,6 @@
 """Resource paths: relative, canonical, and safe to walk one name at a time."""
 
-from extensor import errors
+from extensor import InvalidProperty
 
 TEMP_PREFIX = ".extensor-"
 TEMP_SUFFIX = ".tmp"
@@ -16,7 +16,7 @@ def parse_path(text: str) -> tuple[str, ...]:
     ``.`` and ``..``. Raises `InvalidProperty` at ``$.properties.path`` with the remedy.
     """
     if fault := _fault(text):
-        raise errors.InvalidProperty("path", fault)
+        raise InvalidProperty("path", fault)
     return tuple(text.split("/"))
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from extensor import errors
+from extensor import Conflict, PermissionDenied
 from extensor_providers.files import trouble
 from extensor_providers.files.paths import is_temporary
 from extensor_providers.files.reading import FileSeen, directory_entry, entry, file_entry, holds, read_file
@@ -69,6 +69,14 @@ class Tree:
                 return _check_mode(status, mode)
             _require_write(folder)
             return Change.CONTENT
+
+    def missing_folders(self, names: Sequence[str]) -> list[str]:
+        """The paths of the folders that a write would have to make first, outermost first."""
+        try:
+            with reached(self._root, names[:-1]) as (_, depth):
+                return ["/".join(names[:count]) for count in range(depth + 1, len(names))]
+        except NotAFolder:
+            return []
 
     def remove_file(self, names: Sequence[str]) -> None:
         """Removes the file; one that is absent already is fine."""
@@ -192,15 +200,15 @@ class Tree:
             os.close(inner)
 
 
-def _not_empty(shown: str, contents: Sequence[frozenset[str]]) -> errors.Conflict:
+def _not_empty(shown: str, contents: Sequence[frozenset[str]]) -> Conflict:
     first, last = contents[0], contents[-1]
     if len(set(contents)) > 1 or any(is_temporary(name) for name in first | last):
-        return errors.Conflict(
+        return Conflict(
             f"{shown!r} cannot be deleted while things in it come and go", path="$.properties.path", transient=True
         )
     named = ", ".join(repr(name) for name in sorted(last)[:3])
     more = f" and {len(last) - 3} more" if len(last) > 3 else ""
-    return errors.Conflict(
+    return Conflict(
         f"{shown!r} is not empty: it holds {named}{more}, which this resource did not make; move or delete them first",
         path="$.properties.path",
     )
@@ -227,4 +235,4 @@ def _require_root(root: str) -> None:
     while not os.path.exists(place):  # noqa: PTH110
         place = os.path.dirname(place)  # noqa: PTH120
     if not os.access(place, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
-        raise errors.PermissionDenied("the root folder cannot be made", path="$.import.config.root")
+        raise PermissionDenied("the root folder cannot be made", path="$.import.config.root")

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from extensor import errors
+from extensor import Conflict, PermissionDenied
 from extensor_providers.files import trouble
 
 PARENT_MODE = 0o755
@@ -73,7 +73,7 @@ def made(root: str, names: Sequence[str]) -> Generator[int]:
         _make_root(os.path.abspath(root))  # noqa: PTH100 - resolving links is the walk's own work
         here = _open_root(root)
         if here is None:
-            raise errors.Conflict("something removes the root folder while it is made", transient=True)
+            raise Conflict("something removes the root folder while it is made", transient=True)
     try:
         for depth in range(len(names)):
             there = _make_step(here, names, depth)
@@ -121,7 +121,7 @@ def _open_root(root: str) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise errors.PermissionDenied(
+        raise PermissionDenied(
             f"the root folder cannot be used: {os.strerror(error.errno or 0)}", path="$.import.config.root"
         ) from None
 
@@ -152,7 +152,7 @@ def _make_step(here: int, names: Sequence[str], depth: int) -> int:
             continue  # another call made it first
         sync_folder(here)
     shown = "/".join(names[: depth + 1])
-    raise errors.Conflict(f"something removes {shown!r} while it is made", path="$.properties.path", transient=True)
+    raise Conflict(f"something removes {shown!r} while it is made", path="$.properties.path", transient=True)
 
 
 def _make_root(place: str) -> None:
@@ -164,7 +164,7 @@ def _make_root(place: str) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise errors.PermissionDenied(
+        raise PermissionDenied(
             f"the root folder cannot be made: {os.strerror(error.errno or 0)}", path="$.import.config.root"
         ) from None
     holder = os.open(parent, _LIST)

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import threading
 import time
@@ -81,7 +80,7 @@ class Sweeper:
 
 def _temporary(folder: int, mode: int) -> tuple[str, int]:
     while True:
-        name = f"{TEMP_PREFIX}{secrets.token_hex(8)}{TEMP_SUFFIX}"
+        name = f"{TEMP_PREFIX}{os.urandom(8).hex()}{TEMP_SUFFIX}"
         # The owner's bits of the final mode at most: an unfinished file is never wider open than the finished one.
         file = os.open(name, _CREATE, mode & 0o600, dir_fd=folder)
         try:
