@@ -9,10 +9,11 @@ from extensor.template.model import (
     Template,
     UserFunction,
 )
+from extensor.template.names import ElementName
 from extensor.template.parameters import check_parameters, load_parameters
 from extensor.template.reader import LANGUAGE_VERSIONS, parse_template
 from extensor.template.references import ReferenceExpr, references_of
-from extensor.template.scope import CopyContext, ElementName, Scope
+from extensor.template.scope import CopyContext, Scope
 
 __all__ = [
     "LANGUAGE_VERSIONS",

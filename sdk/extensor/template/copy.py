@@ -7,6 +7,7 @@ from extensor.contract.paths import Path, format_path
 from extensor.contract.unknown import Unknown
 from extensor.errors import TemplateError
 from extensor.template.limits import MAX_COPIES
+from extensor.template.model import CopyDecl
 from extensor.template.values import kind_of
 
 if TYPE_CHECKING:
@@ -14,21 +15,27 @@ if TYPE_CHECKING:
     from extensor.template.scope import Scope
 
 
-def repeat(
-    scope: "Scope", name: str, count: Json, body: Json, path: Path, frame: "Frame", *, nearest_loop: bool
-) -> Json:
+def checked_count(value: Json, path: Path) -> int | Unknown:
+    """An evaluated `count`, if it is one. Raises `TemplateError`."""
+    if isinstance(value, Unknown):
+        return value
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and 0 <= value <= MAX_COPIES:
+        return value
+    raise TemplateError(
+        f"a loop's count must be an integer from 0 to {MAX_COPIES}, not {value if whole else kind_of(value)}",
+        format_path(path),
+    )
+
+
+def repeat(scope: "Scope", loop: CopyDecl, body: Json, path: Path, frame: "Frame", *, nearest_loop: bool) -> Json:
     """The array of a loop's iterations; an `Unknown` if the count is not known. Raises `TemplateError`."""
     place: Path = (*path, "count")
-    times = scope.walk(count, place, frame)
-    if isinstance(times, Unknown):
+    count = checked_count(scope.walk(loop.count, place, frame), place)
+    if isinstance(count, Unknown):
         return Unknown(None, format_path(path))
-    if isinstance(times, bool) or not isinstance(times, int) or not 0 <= times <= MAX_COPIES:
-        shown = times if isinstance(times, int) and not isinstance(times, bool) else kind_of(times)
-        raise TemplateError(
-            f"a loop's count must be an integer from 0 to {MAX_COPIES}, not {shown}", format_path(place)
-        )
     inside: Path = (*path, "input")
-    return [scope.walk(body, inside, frame.in_loop(name, index, nearest_loop=nearest_loop)) for index in range(times)]
+    return [scope.walk(body, inside, frame.in_loop(loop.name, at, nearest_loop=nearest_loop)) for at in range(count)]
 
 
 def expand(scope: "Scope", loops: Json, into: JsonObject, path: Path, frame: "Frame") -> None:
@@ -42,4 +49,4 @@ def expand(scope: "Scope", loops: Json, into: JsonObject, path: Path, frame: "Fr
             raise TemplateError("a property loop is named by a literal string", format_path((*place, "name")))
         if name in into:
             raise TemplateError(f"there is another property '{name}'", format_path((*place, "name")))
-        into[name] = repeat(scope, name, loop["count"], loop["input"], place, frame, nearest_loop=False)
+        into[name] = repeat(scope, CopyDecl(name, loop["count"]), loop["input"], place, frame, nearest_loop=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
+from extensor.errors import TemplateError
 from extensor.template.access import element, member
 from extensor.template.ast import Call, Literal, Member, Node, children
 from extensor.template.closure import Closure
@@ -53,7 +54,7 @@ class Frame:
         """The text of a node that may never be evaluated: what is known filled in, errors left for later."""
         try:
             return value_text(evaluate(node, self))
-        except Refusal:
+        except (Refusal, TemplateError):
             return unparse(node) if self._stands_alone(node) else None
 
     def parameter(self, name: str) -> Json:
@@ -66,10 +67,6 @@ class Frame:
             raise Refusal(
                 f"the function has no parameter '{name}'; {nearest(name, self.arguments, noun='its parameters')}"
             ) from None
-
-    def variable(self, name: str) -> Json:
-        """A variable of the template."""
-        return self.scope.variable(name)
 
     def lambda_variable(self, name: str) -> Json:
         """A variable of the innermost lambda that binds the name."""
@@ -99,6 +96,17 @@ class Frame:
             self.scope,
             loops={**self.loops, name.lower(): index},
             default_index=index if nearest_loop or self.default_index is None else self.default_index,
+            arguments=self.arguments,
+            lambdas=self.lambdas,
+            in_default=self.in_default,
+        )
+
+    def moved(self, scope: "Scope") -> "Frame":
+        """The same frame in another scope."""
+        return Frame(
+            scope,
+            loops=self.loops,
+            default_index=self.default_index,
             arguments=self.arguments,
             lambdas=self.lambdas,
             in_default=self.in_default,
@@ -159,8 +167,8 @@ def _call(node: Call, frame: Frame) -> Json:
     function = FUNCTIONS.get(node.key)
     if function is None:
         raise Refusal(unknown_function(node.name))
-    if complaint := wrong_count(function, len(node.arguments)):
-        raise Refusal(complaint)
+    if len(node.arguments) < function.least or (function.most is not None and len(node.arguments) > function.most):
+        raise Refusal(wrong_count(function, len(node.arguments)) or function.name)
     if isinstance(function, LazyFunction):
         try:
             return function.compute(node, frame)
@@ -190,7 +198,7 @@ def _stops(function: Function, values: list[Json]) -> bool:
 
 
 def _user_call(node: Call, frame: Frame) -> Json:
-    function = frame.scope.user_function(node.namespace or "", node.name)
+    function = frame.scope.names.function(node.namespace or "", node.name)
     if len(node.arguments) != len(function.parameters):
         raise Refusal(
             f"{node.namespace}.{node.name}() takes {len(function.parameters)} arguments, "

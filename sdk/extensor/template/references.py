@@ -1,7 +1,7 @@
 """Which resources a value reads: the implicit dependencies that `reference` and `references` make."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from extensor.contract.json import Json
@@ -101,6 +101,15 @@ def _used(call: Call, template: Template, used: set[tuple[str, str]]) -> Iterato
         if (literal is None or key[1] == literal) and key not in used:
             used.add(key)
             yield from bodies
+
+
+def needs_of(bodies: Iterable[Json]) -> Iterator[tuple[str, str]]:
+    """The section and lower-case name of every parameter and variable that values name by literals."""
+    for node in nodes_of(list(bodies)):
+        if isinstance(node, Call) and node.namespace is None and node.key in {"variables", "parameters"}:
+            for argument in node.arguments[:1]:
+                if isinstance(argument, Literal) and isinstance(argument.value, str):
+                    yield node.key, argument.value.lower()
 
 
 def _named(node: Node) -> str | ReferenceExpr:

@@ -8,7 +8,7 @@ from extensor.contract.unknown import Unknown
 from extensor.template.functions.table import Function, array, bounded_array, bounded_text, integer, plain, text
 from extensor.template.refusal import Refusal
 from extensor.template.residue import call_text, residue
-from extensor.template.values import deep_equal, find_key, kind_of, to_text
+from extensor.template.values import deep_equal, find_key, kind_of, scan, to_text
 
 _MAX_RANGE = 10_000
 _MAX_RANGE_END = 2**31 - 1
@@ -114,6 +114,8 @@ def _contains(container: Json, wanted: Json) -> Json:
             raise Refusal(f"a string cannot contain {kind_of(wanted)}")
         return to_text(wanted) in container
     if isinstance(container, list):
+        if scan(container) or scan(wanted):
+            return residue(call_text("contains", [container, wanted]))
         return position(container, wanted) >= 0
     if isinstance(container, dict):
         return find_key(container, text(wanted, "the property's name")) is not None
@@ -175,7 +177,7 @@ FUNCTIONS = (
     Function("take", 2, 2, _take, "nested"),
     Function("skip", 2, 2, _skip, "nested"),
     Function("range", 2, 2, _range),
-    Function("contains", 2, 2, _contains),
+    Function("contains", 2, 2, _contains, "nested"),
     Function("indexOf", 2, 2, _index_of),
     Function("lastIndexOf", 2, 2, _last_index_of),
     Function("join", 2, 2, _join),

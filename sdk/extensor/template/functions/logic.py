@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
+from extensor.errors import TemplateError
 from extensor.template.functions.table import Function, LazyFunction, boolean
 from extensor.template.refusal import Refusal
 from extensor.template.residue import residue, value_text
@@ -29,7 +30,7 @@ def _decided_by(name: str, decisive: bool) -> LazyFunction:
         for position, argument in enumerate(call.arguments):
             try:
                 value = frame.value(argument)
-            except Refusal:
+            except (Refusal, TemplateError):
                 if not texts:
                     raise
                 texts.append(frame.rest(argument))  # an unknown before it may keep it from being evaluated at all

@@ -20,20 +20,23 @@ def _name(call: "Call", frame: "Frame") -> str | Unknown:
     return value if type(value) is Unknown else text(value, "the name")
 
 
-def _named(name: str) -> LazyFunction:
-    def compute(call: "Call", frame: "Frame") -> Json:
-        wanted = _name(call, frame)
-        if isinstance(wanted, Unknown):
-            return residue(call_text(name, [wanted]))
-        match name:
-            case "parameters":
-                return frame.parameter(wanted)
-            case "variables":
-                return frame.variable(wanted)
-            case _:
-                return frame.lambda_variable(wanted)
+def _parameters(call: "Call", frame: "Frame") -> Json:
+    name = _name(call, frame)
+    return _rest(call, name) if isinstance(name, Unknown) else frame.parameter(name)
 
-    return LazyFunction(name, 1, 1, compute)
+
+def _variables(call: "Call", frame: "Frame") -> Json:
+    name = _name(call, frame)
+    return _rest(call, name) if isinstance(name, Unknown) else frame.scope.variable(name)
+
+
+def _lambda_variables(call: "Call", frame: "Frame") -> Json:
+    name = _name(call, frame)
+    return _rest(call, name) if isinstance(name, Unknown) else frame.lambda_variable(name)
+
+
+def _rest(call: "Call", name: Unknown) -> Unknown:
+    return residue(call_text(call.name, [name]))
 
 
 def _copy_index(call: "Call", frame: "Frame") -> Json:
@@ -102,15 +105,15 @@ def _needs_azure(name: str) -> LazyFunction:
     return LazyFunction(name, 0, None, compute)
 
 
-def _stray_lambda(call: "Call", frame: "Frame") -> Json:
+def _lambda(call: "Call", frame: "Frame") -> Json:
     return frame.closure(call)
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    _named("parameters"),
-    _named("variables"),
-    _named("lambdaVariables"),
-    LazyFunction("lambda", 1, None, _stray_lambda),
+    LazyFunction("parameters", 1, 1, _parameters),
+    LazyFunction("variables", 1, 1, _variables),
+    LazyFunction("lambdaVariables", 1, 1, _lambda_variables),
+    LazyFunction("lambda", 1, None, _lambda),
     LazyFunction("copyIndex", 0, 2, _copy_index),
     LazyFunction("reference", 1, 3, _reference),
     LazyFunction("references", 1, 2, _references),
