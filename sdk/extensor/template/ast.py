@@ -1,9 +1,10 @@
 """The syntax tree of one expression. Positions are characters of the whole string and do not count in comparisons."""
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A string or an integer; the language has no other literals."""
@@ -13,6 +14,7 @@ class Literal:
     end: int = field(default=0, compare=False)
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Call:
     """``name(…)`` or, for a user's function, ``namespace.name(…)``. `key` is the name in lower case."""
@@ -28,6 +30,7 @@ class Call:
         object.__setattr__(self, "key", self.name.lower())
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Member:
     """``target.name``."""
@@ -38,6 +41,7 @@ class Member:
     end: int = field(default=0, compare=False)
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Index:
     """``target[index]``, a name or a number."""

@@ -152,11 +152,11 @@ class Frame:
 
 def evaluate(node: Node, frame: Frame) -> Json:
     """The value of a node. Raises `Refusal` with the function's name where one is to blame."""
-    if isinstance(node, Call):
-        return _call(node, frame)
-    if isinstance(node, Literal):
+    if type(node) is Literal:
         return node.value
-    if isinstance(node, Member):
+    if type(node) is Call:
+        return _call(node, frame)
+    if type(node) is Member:
         return member(evaluate(node.target, frame), node.name)
     return element(evaluate(node.target, frame), evaluate(node.index, frame))
 

@@ -1,11 +1,11 @@
 """Composite formatting as .NET does it: ``{index[,alignment][:format]}``, braces doubled to stand for themselves."""
 
 import re
-from typing import cast
+from functools import lru_cache
+from typing import NamedTuple, cast
 
 from extensor.contract.json import Json
 from extensor.template.functions.table import bounded_text, plain
-from extensor.template.limits import MAX_TEXT_CHARACTERS
 from extensor.template.refusal import Refusal
 from extensor.template.values import kind_of, to_json, to_text
 
@@ -15,36 +15,52 @@ _STANDARD = re.compile(r"([A-Za-z])([0-9]{0,2})\Z")
 _CUSTOM = re.compile(r"[#0,]*[#0][#0,]*(?:\.[0#]+)?\Z")
 
 
+class _Item(NamedTuple):
+    at: int
+    width: int
+    specifier: str | None
+
+
 def format_composite(pattern: str, values: tuple[Json, ...]) -> str:
     """The pattern with each item replaced. Raises `Refusal` for a bad pattern or an index without a value."""
     pieces: list[str] = []
-    at = size = 0
-    while at < len(pattern):
-        if match := _PLAIN.match(pattern, at):
-            piece, at = match.group(), match.end()
-        elif pattern.startswith(("{{", "}}"), at):
-            piece, at = pattern[at], at + 2
-        elif match := _ITEM.match(pattern, at):
-            piece, at = _item(match, values), match.end()
-        else:
-            raise Refusal(
-                f"the format is wrong at character {at}: write '{{{{' or '}}}}' for a brace, '{{0}}' for a value"
-            )
+    size = 0
+    for part in _parts(pattern):
+        piece = part if isinstance(part, str) else _filled(part, values)
         size += len(piece)
         bounded_text(size)
         pieces.append(piece)
     return "".join(pieces)
 
 
-def _item(match: re.Match[str], values: tuple[Json, ...]) -> str:
-    index, alignment, specifier = match.groups()
-    if int(index) >= len(values):
-        raise Refusal(f"the format asks for value {int(index)}, but {len(values)} values follow, counted from 0")
-    shown = _shown(values[int(index)], specifier)
-    width = int(alignment or 0)
-    if abs(width) > MAX_TEXT_CHARACTERS:
-        bounded_text(abs(width))
-    return shown.ljust(-width) if width < 0 else shown.rjust(width)
+@lru_cache(maxsize=4096)
+def _parts(pattern: str) -> tuple[str | _Item, ...]:
+    parts: list[str | _Item] = []
+    at = 0
+    while at < len(pattern):
+        if match := _PLAIN.match(pattern, at):
+            parts.append(match.group())
+            at = match.end()
+        elif pattern.startswith(("{{", "}}"), at):
+            parts.append(pattern[at])
+            at += 2
+        elif match := _ITEM.match(pattern, at):
+            index, alignment, specifier = match.groups()
+            bounded_text(abs(int(alignment or 0)))
+            parts.append(_Item(int(index), int(alignment or 0), specifier))
+            at = match.end()
+        else:
+            raise Refusal(
+                f"the format is wrong at character {at}: write '{{{{' or '}}}}' for a brace, '{{0}}' for a value"
+            )
+    return tuple(parts)
+
+
+def _filled(item: _Item, values: tuple[Json, ...]) -> str:
+    if item.at >= len(values):
+        raise Refusal(f"the format asks for value {item.at}, but {len(values)} values follow, counted from 0")
+    shown = _shown(values[item.at], item.specifier)
+    return shown.ljust(-item.width) if item.width < 0 else shown.rjust(item.width)
 
 
 def _shown(value: Json, specifier: str | None) -> str:
