@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
 from extensor.cli.exits import MEANINGS, Exit
@@ -16,14 +17,14 @@ COMMANDS = ("validate", "what_if", "deploy", "destroy", "show", "types", "new")
 """The modules of `extensor.cli`, one a command, in the order of ``--help``."""
 
 _DESCRIPTION = """\
-Preview, deploy, look at and take down what a template describes, by way of providers: programs that manage typed
-resources.
+Preview, deploy, look at and take down what a template describes, by way of
+providers: programs that manage typed resources.
 
-  extensor what-if main.json                 what would change, and nothing is touched
-  extensor deploy main.json -p name=web      make it so; a second run changes nothing
-  extensor show main.json                    what is deployed, from the recorded state
-  extensor destroy main.json                 take it down again, in reverse order
-  extensor new demo-provider                 start a provider of your own
+  extensor what-if main.json               what would change; touches nothing
+  extensor deploy main.json -p name=web    make it so
+  extensor show main.json                  what is deployed, as recorded
+  extensor destroy main.json               take it down, in reverse order
+  extensor new demo-provider               start a provider of your own
 """
 
 
@@ -101,8 +102,9 @@ def _refused(error: UsageError, output: str, console: "Console") -> int:
 
 
 def _wants_json(words: Sequence[str]) -> bool:
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    return any(word == "--output=json" or (word == "--output" and after == "json") for word, after in pairs)
+    return any(
+        word == "--output=json" or (word == "--output" and after == "json") for word, after in pairwise([*words, ""])
+    )
 
 
 class _Version(argparse.Action):

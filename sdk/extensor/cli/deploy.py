@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from extensor.cli.console import Console
 
 _DESCRIPTION = """\
-Create and change resources until everything is as the template says, in parallel where nothing depends on each other,
-and delete what an earlier deployment of the same stack made and the template no longer names.
+Create and change resources until everything is as the template says, in
+parallel where nothing depends on each other, and delete what an earlier
+deployment of the same stack made and the template no longer names.
 
   extensor deploy main.json --parameters prod.json -p password=@secret.txt
   extensor deploy main.json --stack blue --state ../state
-  extensor deploy main.json --provider "files=python -m extensor_providers.files"
+  extensor deploy main.json --provider "notes=python -m quickstart"
 
-Every step is recorded before and after it happens: after a failure, Ctrl-C or a crash, deploy again, and it goes on
-from there. Ctrl-C lets running calls end and begins no new ones; a second one stops at once.
+Every step is recorded before and after it happens: after a failure, Ctrl-C or
+a crash, deploy again, and it goes on from there. Ctrl-C lets running calls end
+and begins no new ones; a second one stops at once.
 """
 
 

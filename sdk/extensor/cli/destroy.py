@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from extensor.contract.json import Json
 
 _DESCRIPTION = """\
-Delete every resource that a stack holds, in the reverse order of its deployment. What is gone already counts as
-deleted.
+Delete every resource that a stack holds, in the reverse order of its
+deployment. What is gone already counts as deleted.
 
   extensor destroy main.json
-  extensor destroy                              the only stack recorded in this folder
+  extensor destroy                  the only stack recorded in this folder
   extensor destroy --stack blue --state ../state -p token=@token.txt
 
-Secrets are never recorded: a provider whose configuration took a secure parameter needs it again here. Without a
-TEMPLATE to read types from, -p values are text. After a failure or Ctrl-C, destroy again: it goes on with what is left.
+Secrets are never recorded: a provider whose configuration took a secure
+parameter needs it again here. Without a TEMPLATE to read types from, -p values
+are text. After a failure or Ctrl-C, destroy again: it goes on with the rest.
 """
 
 

@@ -15,9 +15,9 @@ class Exit(IntEnum):
 
 
 MEANINGS: dict[Exit, str] = {
-    Exit.OK: "done; what-if: also with changes, unless --exit-code is given",
-    Exit.FAILED: "it failed: a fault in the template, its parameters, the state or a provider",
-    Exit.CHANGES: "what-if --exit-code: there are changes",
+    Exit.OK: "done; for what-if also when there are changes",
+    Exit.FAILED: "it failed: template, parameters, state or a provider",
+    Exit.CHANGES: "what-if --exit-code: something would change",
     Exit.USAGE: "the command line is wrong",
     Exit.INTERNAL: "a bug in extensor itself",
     Exit.INTERRUPTED: "interrupted; what was done so far is recorded",

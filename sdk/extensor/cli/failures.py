@@ -56,7 +56,7 @@ def faults_of(error: ExtensorError) -> tuple[Fault, ...]:
     if isinstance(error, OperationFailed):
         return error.failure.faults
     if isinstance(error, TemplateError):
-        return (Fault(error.code, error.message, error.path),)
+        return error.faults
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), type(error).__name__)
     return (Fault(code, str(error)),)
 

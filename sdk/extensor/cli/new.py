@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from extensor.cli.console import Console
 
 _DESCRIPTION = """\
-Write a provider project into the new folder NAME: a package with a provider of one resource type, tests, a template
-that uses it, and a Makefile whose 'make test' sets up a virtual environment and passes at once.
+Write a provider project into the new folder NAME: a package with a provider of
+one resource type, tests, a template that uses it, and a Makefile whose
+'make test' sets up a virtual environment and passes at once.
 
-  extensor new demo-provider            the folder demo-provider: package demo_provider, provider demo
+  extensor new demo-provider        package demo_provider, provider demo
   cd demo-provider && make test
-  make demo                             preview, deploy, look, destroy
+  make demo                         preview, deploy, look, destroy
 
-NAME may be a path; its last part is the name. A folder that exists must be empty.
+NAME may be a path; its last part is the name. A folder that exists must be
+empty.
 """
 
 

@@ -51,7 +51,7 @@ class Progress:
                 percent = f" {event.percent:.0f} %" if event.percent is not None else ""
                 self._notes[event.resource.symbolic_name] = f"{event.message}{percent}"
             case events.OperationRetried():
-                after = f"try {event.attempt} follows in {event.delay:.1f} s"
+                after = f"try {event.attempt} failed, the next follows in {event.delay:.1f} s"
                 self._say(f"{_name(event.resource)}: {after}: {event.reason}", "!", "orange")
             case events.OperationSucceeded():
                 self._succeeded(event)

@@ -70,10 +70,11 @@ def own_requirement() -> str:
 def _read(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for item in folder.iterdir():
+        if item.name.startswith((".", "__pycache__")):  # caches of tools that looked at the scaffold
+            continue
         if item.is_dir():
-            if item.name != "__pycache__":
-                found += _read(item, f"{prefix}{item.name}/")
-        elif not item.name.endswith(".pyc"):
+            found += _read(item, f"{prefix}{item.name}/")
+        else:
             found.append((prefix + _RENAMED.get(item.name, item.name), item.read_text(encoding="utf-8")))
     return found
 

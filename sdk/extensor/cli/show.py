@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from extensor.cli.console import Console
 
 _DESCRIPTION = """\
-Show what a stack holds: each resource's name, type and identifiers, and how the last run ended. Reads the record alone:
-no provider is started. It may be asked while a deployment runs.
+Show what a stack holds: each resource's name, type and identifiers, and how
+the last run ended. Reads the record alone: no provider is started. It may be
+asked while a deployment runs.
 
   extensor show main.json
-  extensor show                                 the only stack recorded in this folder
+  extensor show                     the only stack recorded in this folder
   extensor show --stack blue --state ../state --output json
 """
 

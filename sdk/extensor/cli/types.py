@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from extensor.types import TypeIndex
 
 _DESCRIPTION = """\
-Start a provider, ask it for its types and write them as index.json and types.json, which 'bicep publish-extension'
-takes.
+Start a provider, ask it for its types and write them as index.json and
+types.json, which 'bicep publish-extension' takes.
 
   extensor types files --out types
   extensor types "python -m quickstart" --out types
-  extensor types ./my-provider --out types && bicep publish-extension types/index.json --target ./my.tgz
+  extensor types ./my-provider --out types
 """
 
 

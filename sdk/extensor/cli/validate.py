@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from extensor.cli.console import Console
 
 _DESCRIPTION = """\
-Check a template and its parameters, and ask the providers about every resource, without touching anything. Every fault
-found is told, each with its place.
+Check a template and its parameters, and ask the providers about every
+resource, without touching anything. Every fault found is told, with its place.
 
   extensor validate main.json --parameters prod.json
   extensor validate main.json --output json | jq '.errors[].path'

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from extensor.cli.console import Console
 
 _DESCRIPTION = """\
-Show what 'extensor deploy' would change, against what is really there. Nothing is touched, nothing is recorded.
+Show what 'extensor deploy' would change, against what is really there. Nothing
+is touched, nothing is recorded.
 
   extensor what-if main.json -p name=web -p replicas=3
-  extensor what-if main.json --exit-code        0: nothing would change, 2: something would, 1: it failed
+  extensor what-if main.json --exit-code
 
-Each resource that would change has a symbol: + create, ~ modify, - delete, x cannot be previewed. Its properties
-follow, old value => new value; secrets are masked.
+Each resource that would change has a symbol: + create, ~ modify, - delete,
+x cannot be previewed. Its properties follow, old value => new value; secrets
+are masked.
 """
 
 
