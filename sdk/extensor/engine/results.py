@@ -132,7 +132,7 @@ class DestroyResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordView:
-    """One recorded resource. `status` is ``Saved``, ``Saving``, ``Deleting``, ``Failed`` or ``Unclear``; `note` explains."""
+    """One recorded resource. `status` is ``Saved``, ``Saving``, ``Deleting``, ``Failed`` or ``Unclear``."""
 
     symbolic_name: str
     type: str
@@ -140,6 +140,7 @@ class RecordView:
     provider: str
     status: str
     note: str | None
+    """What else there is to say of the status."""
     updated: str
     """RFC 3339, UTC."""
 

@@ -1,0 +1,153 @@
+"""One call of a verb, told as events, its failure told as data."""
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio
+
+from extensor.contract import CallContext, ErrorCode, Fault, Import, JsonObject, ResourceData, ResourceResult, Verb
+from extensor.contract.redaction import Redactor
+from extensor.engine.events import (
+    OnEvent,
+    OperationFailed,
+    OperationRetried,
+    OperationStarted,
+    OperationSucceeded,
+    ResourceRef,
+)
+from extensor.engine.sessions import Session
+from extensor.errors import CallTimedOut, ConnectionLost, DeadlineExceeded, ExtensorError
+from extensor.errors import OperationFailed as OperationFailedError
+from extensor.hosting.notices import RetryNotice
+
+REFUSALS = frozenset(
+    {
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.INVALID_PROPERTY,
+        ErrorCode.MISSING_PROPERTY,
+        ErrorCode.UNKNOWN_PROPERTY,
+        ErrorCode.READ_ONLY_PROPERTY,
+        ErrorCode.IMMUTABLE_PROPERTY,
+        ErrorCode.UNKNOWN_VALUE_NOT_ALLOWED,
+        ErrorCode.UNKNOWN_RESOURCE_TYPE,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.OPERATION_NOT_SUPPORTED,
+        ErrorCode.RESOURCE_NOT_FOUND,
+        ErrorCode.CONFLICT,
+        ErrorCode.CONFIG_MISMATCH,
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.PERMISSION_DENIED,
+        ErrorCode.THROTTLED,
+        ErrorCode.PREVIEW_NOT_SUPPORTED,
+    }
+)
+"""Failures that say that nothing was done, unless they carry a resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call that failed for good.
+
+    `unclear`: it may have taken effect. `refused`: it surely did not. `resource` is what exists nevertheless, as the
+    provider says: ``{"identifiers": {…}}``.
+    """
+
+    faults: tuple[Fault, ...]
+    code: str
+    unclear: bool = False
+    refused: bool = False
+    resource: JsonObject | None = None
+
+
+class Caller:
+    """Calls verbs for one run. Everything it tells is free of secrets."""
+
+    def __init__(self, deployment_id: str, budget: float | None, on_event: OnEvent, redactor: Redactor) -> None:
+        self._deployment_id = deployment_id
+        self._budget = budget
+        self._on_event = on_event
+        self._redactor = redactor
+        self._count = 0
+        self._prefix = uuid.uuid4().hex[:8]
+
+    async def call(
+        self,
+        session: Session,
+        verb: Verb,
+        imported: Import,
+        resource: ResourceRef,
+        properties: JsonObject,
+        *,
+        expected: Callable[[Failed], bool] | None = None,
+    ) -> ResourceResult | Failed:
+        """The provider's answer, or why there is none. A failure that was `expected` is told as an answer.
+
+        When the calling task is canceled, the event says so and the cancellation goes on.
+        """
+        self._count += 1
+        data = ResourceData(
+            imported,
+            resource.type,
+            properties,
+            CallContext(
+                request_id=f"{self._prefix}-{self._count}",
+                deployment_id=self._deployment_id,
+                symbolic_name=resource.symbolic_name,
+            ),
+        )
+
+        def retried(notice: RetryNotice) -> None:
+            reason = self._redactor.text(f"{notice.code}: {notice.message}")
+            self._on_event(OperationRetried(resource, notice.verb, notice.attempt, notice.delay, reason))
+
+        self._on_event(OperationStarted(resource, verb))
+        started = time.monotonic()
+        try:
+            result = await session.perform(verb, data, budget=self._budget, on_retry=retried)
+        except ExtensorError as error:
+            failed = self.failed(error, verb)
+            seconds = time.monotonic() - started
+            if expected is not None and expected(failed):
+                self._on_event(OperationSucceeded(resource, verb, seconds, was_absent=True))
+            else:
+                self._on_event(OperationFailed(resource, verb, seconds, failed.faults, failed.unclear))
+            return failed
+        except anyio.get_cancelled_exc_class():
+            self._on_event(
+                OperationFailed(resource, verb, time.monotonic() - started, (canceled(verb),), unclear=verb.mutates)
+            )
+            raise
+        known = ResourceRef(resource.symbolic_name, resource.type, result.identifiers or resource.identifiers)
+        absent = verb is Verb.DELETE and result.properties is None
+        self._on_event(OperationSucceeded(known, verb, time.monotonic() - started, was_absent=absent))
+        return result
+
+    def failed(self, error: ExtensorError, verb: Verb = Verb.GET) -> Failed:
+        """An exception as data, without secrets."""
+        if isinstance(error, OperationFailedError):
+            failure = error.failure
+            said = str(error)
+            faults = tuple(
+                Fault(fault.code, self._redactor.text(fault.message), fault.path) for fault in failure.faults
+            )
+            if said and said != failure.message:  # the session adds what it found out about an unclear save
+                faults = (*faults, Fault(failure.code, self._redactor.text(said)))
+            unclear = verb.mutates and isinstance(error, DeadlineExceeded)
+            refused = failure.resource is None and failure.code in REFUSALS
+            return Failed(faults, failure.code, unclear, refused, failure.resource)
+        code = type(error).__name__
+        unclear = verb.mutates and isinstance(error, ConnectionLost | CallTimedOut)
+        return Failed((Fault(code, self._redactor.text(str(error))),), code, unclear)
+
+
+def is_absent(failed: Failed) -> bool:
+    """Whether a failure says that the resource is not there."""
+    return failed.code == ErrorCode.RESOURCE_NOT_FOUND
+
+
+def canceled(verb: Verb) -> Fault:
+    """What is told of a call that was taken back."""
+    tail = "; it may have taken effect, and the next run finds out" if verb.mutates else ""
+    return Fault(ErrorCode.CANCELED, f"the run was stopped before the provider answered{tail}")

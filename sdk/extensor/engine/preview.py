@@ -1,0 +1,226 @@
+"""Asking providers what a save would do, in dependency order, with what is known handed on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from extensor.contract import (
+    ErrorCode,
+    Fault,
+    Import,
+    JsonObject,
+    Path,
+    ResourceResult,
+    Unknown,
+    Verb,
+    format_path,
+    has_unknown,
+    parse_path,
+)
+from extensor.engine.calls import Failed, is_absent
+from extensor.engine.ledger import Register
+from extensor.engine.prepare import Prepared, Run, known_identifiers
+from extensor.engine.providers import recorded_provider
+from extensor.engine.records import Record
+from extensor.engine.results import ResourceFault
+from extensor.engine.sessions import Session
+from extensor.errors import ExtensorError, TemplateError
+
+CONFIG_UNKNOWN = "not previewable: configuration unknown"
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the preview of one instance found.
+
+    `before` is what `get` shows, ``None`` when there is nothing, or when it was not asked (`looked` is False); `after`
+    is the provider's preview, ``None`` when it gave none, and `reason` says why then.
+    """
+
+    prepared: Prepared
+    identifiers: JsonObject | None = None
+    before: JsonObject | None = None
+    looked: bool = False
+    after: ResourceResult | None = None
+    reason: str | None = None
+    record: Record | None = None
+
+
+class Previewer:
+    """Previews instances one by one. Calls `previewSave` and, when it compares, `get`; nothing else."""
+
+    def __init__(
+        self, run: Run, register: Register, *, compare: bool, decide: Callable[[Seen], None] = lambda _: None
+    ) -> None:
+        """`decide` is told of each instance before those that depend on it have their turn."""
+        self._run = run
+        self._register = register
+        self._compare = compare
+        self._decide = decide
+        self.seen: dict[str, Seen] = {}
+
+    async def perform(self, key: str) -> bool:
+        """Preview one instance. True, so that what depends on it has its turn: it sees unknown values at worst."""
+        seen = self.seen[key] = Seen(self._run.prepared[key])
+        await self._see(seen)
+        self._decide(seen)
+        return True
+
+    async def _see(self, seen: Seen) -> None:
+        prepared = seen.prepared
+        try:
+            properties = self._run.properties(prepared)
+            config = self._run.config(prepared.instance.decl.import_alias)
+        except TemplateError as error:
+            self._fault(seen, *error.faults)
+            return
+        if has_unknown(config):
+            seen.reason = CONFIG_UNKNOWN
+            return
+        try:
+            session = await self._run.pool.session(self._run.wanted(prepared.instance.decl.import_alias))
+        except ExtensorError as error:
+            seen.reason = f"the provider could not be started: {self._run.redactor.text(str(error))}"
+            return
+        declared = self._run.scope.template.imports[prepared.instance.decl.import_alias]
+        imported = Import(declared.provider, declared.version, config)
+        seen.identifiers = known_identifiers(prepared.shape, properties)
+        prepared.identifiers = seen.identifiers
+        if prepared.instance.existing:
+            await self._read(seen, properties, imported, session)
+        else:
+            await self._preview(seen, properties, imported, session)
+
+    async def _read(self, seen: Seen, properties: JsonObject, imported: Import, session: Session) -> None:
+        prepared = seen.prepared
+        if has_unknown(properties):
+            seen.reason = "its identifiers are not known until the deployment runs"
+            return
+        if seen.identifiers is not None:
+            self._register.claim_existing(
+                imported.provider, prepared.instance.type, seen.identifiers, prepared.instance.key
+            )
+        answer = await self._run.caller.call(
+            session, Verb.GET, imported, prepared.ref(), properties, expected=self._may_be_made_first(prepared)
+        )
+        if not isinstance(answer, Failed):
+            seen.identifiers = answer.identifiers or seen.identifiers
+            seen.before, seen.looked = answer.properties, True
+            self._run.references.tell(prepared.instance.key, answer.properties)
+        elif is_absent(answer) and self._waits_for_change(prepared):
+            seen.reason = "it is not there yet; the deployment may make it"
+        else:
+            self._fault(seen, *answer.faults)
+
+    async def _preview(self, seen: Seen, properties: JsonObject, imported: Import, session: Session) -> None:
+        prepared, run = seen.prepared, self._run
+        provider = recorded_provider(run, prepared.instance.decl.import_alias)
+        seen.record = self._register.find(prepared.instance.key, prepared.instance.type, provider, seen.identifiers)
+        if seen.record is not None:
+            self._register.claim(seen.record)
+        elif seen.identifiers is not None:
+            self._register.claim_existing(
+                imported.provider, prepared.instance.type, seen.identifiers, prepared.instance.key
+            )
+        config_id = seen.record.config_id if seen.record is not None else None
+        imported = Import(imported.provider, imported.version, imported.config, config_id)
+        if self._compare and not await self._look(seen, imported, session):
+            return
+        answer = await run.caller.call(
+            session, Verb.PREVIEW_SAVE, imported, prepared.ref(), properties, expected=_is_not_previewable
+        )
+        if not isinstance(answer, Failed):
+            seen.after = answer
+            run.references.tell(prepared.instance.key, told(answer, prepared))
+        elif _is_not_previewable(answer):
+            seen.reason = "; ".join(fault.message for fault in answer.faults)
+        else:
+            self._fault(seen, *answer.faults)
+
+    async def _look(self, seen: Seen, imported: Import, session: Session) -> bool:
+        """See what is there now. False when that failed for another reason than absence."""
+        identifiers = seen.identifiers
+        if seen.record is not None and seen.record.identifiers and not seen.record.surely_absent:
+            identifiers = seen.record.identifiers  # the provider's own spelling, those it made up included
+        if identifiers is None:
+            return True
+        prepared = seen.prepared
+        ref = prepared.ref(identifiers)
+        answer = await self._run.caller.call(session, Verb.GET, imported, ref, identifiers, expected=is_absent)
+        if not isinstance(answer, Failed):
+            seen.before, seen.looked = answer.properties, True
+            seen.identifiers = answer.identifiers or identifiers
+            return True
+        if is_absent(answer):
+            seen.looked = True
+            return True
+        if answer.code == ErrorCode.OPERATION_NOT_SUPPORTED:
+            return True
+        self._fault(seen, *answer.faults)
+        return False
+
+    def unchanged(self, seen: Seen) -> None:
+        """Tell those that refer to an instance what is really there, since a deployment will not change it."""
+        if seen.before is not None:
+            self._run.references.tell(seen.prepared.instance.key, seen.before)
+
+    def _may_be_made_first(self, prepared: Prepared) -> Callable[[Failed], bool]:
+        return lambda failed: is_absent(failed) and self._waits_for_change(prepared)
+
+    def _waits_for_change(self, prepared: Prepared) -> bool:
+        """Whether something that is going to be saved comes before it."""
+        waiting = list(self._run.graph.depends_on[prepared.instance.key])
+        for key in waiting:
+            if not self._run.prepared[key].instance.existing:
+                return True
+            waiting.extend(one for one in self._run.graph.depends_on[key] if one not in waiting)
+        return False
+
+    def _fault(self, seen: Seen, *faults: Fault) -> None:
+        key = seen.prepared.instance.key
+        for fault in faults:
+            self._run.faults.append(
+                ResourceFault(key, Fault(fault.code, self._run.redactor.text(fault.message), fault.path))
+            )
+        seen.reason = "; ".join(self._run.redactor.text(fault.message) for fault in faults)
+
+
+def told(answer: ResourceResult, prepared: Prepared) -> JsonObject | Unknown:
+    """What a preview lets others refer to: what it shows as known, and an unknown for all it cannot tell.
+
+    Without a type nobody knows which properties a preview leaves out, so that all of it is unknown.
+    """
+    if prepared.shape is None or answer.properties is None:
+        return Unknown()
+    shown: JsonObject = dict(answer.properties)
+    name = prepared.instance.key.replace("'", "''")
+    for path in prepared.shape.read_only:
+        _veil(shown, path, name, only_missing=True)
+    for path in prepared.shape.calculated:
+        _veil(shown, path, name)
+    if answer.metadata is not None:
+        for text in (*answer.metadata.unknown, *answer.metadata.calculated):
+            try:
+                _veil(shown, parse_path(text)[1:], name)
+            except ValueError:
+                return Unknown()
+    return shown
+
+
+def _veil(shown: JsonObject, path: Path, name: str, *, only_missing: bool = False) -> None:
+    """Put an unknown at a path, copying what lies above it; with `only_missing` only where there is no value."""
+    body = shown
+    *above, last = path
+    for part in above:
+        inner = body.get(str(part)) if isinstance(body, dict) else None
+        if not isinstance(inner, dict):
+            return
+        inner = dict(inner)
+        body[str(part)] = inner
+        body = inner
+    if not isinstance(last, str) or (only_missing and body.get(last) is not None):
+        return
+    body[last] = Unknown(f"[reference('{name}'){format_path(path)[1:]}]")
+
+
+def _is_not_previewable(failed: Failed) -> bool:
+    return failed.code in (ErrorCode.PREVIEW_NOT_SUPPORTED, ErrorCode.OPERATION_NOT_SUPPORTED)
