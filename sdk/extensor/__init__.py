@@ -64,7 +64,9 @@ _HOME = {
     "Unknown": "extensor.contract.unknown",
     "is_unknown": "extensor.contract.unknown",
     "run": "extensor.entry",
-    **dict.fromkeys(("Calculated", "Identifier", "Immutable", "ReadOnly", "Secret", "WriteOnly"), "extensor.types.flags"),
+    **dict.fromkeys(
+        ("Calculated", "Identifier", "Immutable", "ReadOnly", "Secret", "WriteOnly"), "extensor.types.flags"
+    ),
 }
 
 

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 def run(target: "str | Provider", argv: Sequence[str] | None = None) -> None:
     """Serve a provider on stdin and stdout until the host closes them, or do what `argv` says (try ``--help``).
 
-    `target` is a `Provider`, or better ``"module:attribute"``: then the pipe is protected before the module is imported, so
-    that even a print at its top cannot reach the host. `argv` is by default the process's own. From here on the process's
-    stdout is its stderr. Returns when the host is done; raises `SystemExit` for a command that failed.
+    `target` is a `Provider`, or better ``"module:attribute"``: then the pipe is protected before the module is
+    imported, so that even a print at its top cannot reach the host. `argv` is by default the process's own. From here
+    on the process's stdout is its stderr. Returns when the host is done; raises `SystemExit` for a command that
+    failed.
     """
     from extensor.authoring.stdio import claim_stdio
 

@@ -11,7 +11,7 @@ from extensor.contract.faults import summary
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
 from extensor.contract.result import PreviewMetadata, ResourceResult
-from extensor.contract.unknown import find_unknowns, is_unknown
+from extensor.contract.unknown import find_unknowns
 from extensor.types.validate import Purpose, validate
 
 PROPERTIES: Path = ("properties",)
@@ -59,9 +59,9 @@ class Answer:
 
     def _preview(self, state: JsonObject, told: Preview[Any]) -> ResourceResult:
         for path, unknown in find_unknowns(self._facts.shape.without_write_only(self.properties)):
-            parent = _parent(state, path)
-            if parent is not None and path[-1] not in parent:
-                parent[path[-1]] = unknown
+            parent, name = _place(state, path)
+            if parent is not None and name not in parent:
+                parent[name] = unknown
         properties = self._checked(state, "preview_result")
         identifiers = self._facts.shape.identifiers_of(properties)
         return ResourceResult(properties, identifiers, self._config_id, _metadata(properties, told))
@@ -70,11 +70,11 @@ class Answer:
         shape = self._facts.shape
         properties = shape.without_write_only(properties)
         for path in shape.identifiers:
-            parent = _parent(properties, path)
-            if parent is not None and parent.get(path[-1]) is None:
-                asked = _parent(self.properties, path)
-                if asked is not None and asked.get(path[-1]) is not None:
-                    parent[path[-1]] = asked[path[-1]]
+            parent, name = _place(properties, path)
+            if parent is not None and parent.get(name) is None:
+                asked, _ = _place(self.properties, path)
+                if asked is not None and asked.get(name) is not None:
+                    parent[name] = asked[name]
         faults = validate(properties, self._facts.type, purpose=purpose)
         if faults:
             raise HandlerBug(f"its result does not fit its type: {summary(faults)}")
@@ -107,21 +107,18 @@ def _full(path: str) -> str:
 
 
 def _paths(state: JsonObject, paths: Iterable[Path]) -> tuple[str, ...]:
-    return tuple(
-        format_path((*PROPERTIES, *path))
-        for path in paths
-        if (parent := _parent(state, path)) is not None and path[-1] in parent
-    )
+    places = ((path, *_place(state, path)) for path in paths)
+    return tuple(format_path((*PROPERTIES, *path)) for path, parent, name in places if parent and name in parent)
 
 
-def _parent(value: Json, path: Path) -> JsonObject | None:
+def _place(value: Json, path: Path) -> tuple[JsonObject | None, str]:
+    """The object that holds a path's last step, ``None`` when there is none, and that step."""
+    name = str(path[-1])
     for step in path[:-1]:
-        if is_unknown(value):
-            return None
         if isinstance(value, dict):
             value = value.get(step)
         elif isinstance(value, list) and isinstance(step, int) and step < len(value):
             value = value[step]
         else:
-            return None
-    return value if isinstance(value, dict) else None
+            return None, name
+    return (value if isinstance(value, dict) else None), name

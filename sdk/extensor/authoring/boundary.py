@@ -30,8 +30,8 @@ def failure_of(
 ) -> Failure:
     """The failure that an exception stands for, masked; what is no answer is logged in full and told without detail.
 
-    `title` names the call in the log. `unknowns` are the values that a preview's request held. `resource` is what exists
-    after a half-failed save, unless the exception says itself.
+    `title` names the call in the log. `unknowns` are the values that a preview's request held. `resource` is what
+    exists after a half-failed save, unless the exception says itself.
     """
     failure = _declared(error) or _needs_unknown(error, unknowns) or _internal(error, title, redactor)
     return Failure(

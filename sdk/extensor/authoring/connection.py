@@ -57,10 +57,10 @@ class Connection:
         stream: ByteStream,
         *,
         token: str | None = None,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),
         framing: Framing | None = None,
     ) -> None:
-        self._runtime = runtime
+        self.runtime = runtime
         self._token = token
         self._limits = limits
         self._welcome = token is None
@@ -112,7 +112,7 @@ class Connection:
     async def _resource(self, verb: Verb, request: Request) -> Json:
         line = _Line(self, request)
         try:
-            result = await self._runtime.call(verb, ResourceData.from_wire(request.params), line)
+            result = await self.runtime.call(verb, ResourceData.from_wire(request.params), line)
         finally:
             if self._notices:
                 await self._send_notices()
@@ -133,11 +133,11 @@ class Connection:
                 raise Unauthorized("the token is missing or is not this provider's", path="$.token")
         self._welcome = True
         self.capabilities = asked.capabilities
-        provider = self._runtime.provider
+        provider = self.runtime.provider
         return InitializeResult(version, provider.name, provider.version, limits=self._limits).to_wire()
 
     async def _shutdown(self, request: Request) -> None:
-        self._runtime.closing = True
+        self.runtime.closing = True
         await self.peer.drain(DRAIN_SECONDS, besides=request)
 
     async def _ping(self, _: JsonObject) -> Json:
@@ -147,7 +147,7 @@ class Connection:
         return {
             "types": [
                 {"type": str(item.name), "operations": [verb.wire for verb in item.offered]}
-                for item in self._runtime.provider.resources.values()
+                for item in self.runtime.provider.resources.values()
             ]
         }
 
@@ -156,17 +156,19 @@ class Connection:
 
         name = params.get("type")
         if not isinstance(name, str):
-            raise ContractViolation(Fault(ErrorCode.INVALID_REQUEST, f"expected a text, got {json_kind(name)}", "$.type"))
-        return resolve_inline(self._runtime.facts(name).type)
+            raise ContractViolation(
+                Fault(ErrorCode.INVALID_REQUEST, f"expected a text, got {json_kind(name)}", "$.type")
+            )
+        return resolve_inline(self.runtime.facts(name).type)
 
     async def _get_config_type(self, _: JsonObject) -> Json:
         from extensor.types.writer import resolve_inline
 
-        config_type = self._runtime.provider.types.config_type
+        config_type = self.runtime.provider.types.config_type
         return None if config_type is None else resolve_inline(config_type)
 
     async def _get_type_files(self, _: JsonObject) -> Json:
-        index, files = self._runtime.provider.types.write()
+        index, files = self.runtime.provider.types.write()
         return {"indexFile": index, "typeFiles": files}
 
     def notice(self, method: str, params: JsonObject) -> None:
@@ -193,7 +195,7 @@ class _Line:
     def __init__(self, connection: Connection, request: Request) -> None:
         self._connection = connection
         self._id = request.id
-        self._runtime = connection._runtime
+        self._runtime = connection.runtime
         self.redactor = NO_SECRETS
 
     def post(self, callback: Callable[[], object], /) -> object:
@@ -255,7 +257,9 @@ def _params(params: Json) -> JsonObject:
 
 
 def _refusal(error: ContractViolation) -> RpcFailure:
-    return RpcFailure(RpcCode.INVALID_PARAMS, f"invalid params: {summary(error.faults)}", Failure(error.faults).to_wire())
+    return RpcFailure(
+        RpcCode.INVALID_PARAMS, f"invalid params: {summary(error.faults)}", Failure(error.faults).to_wire()
+    )
 
 
 def _failed(failure: Failure, more: JsonObject | None = None) -> RpcFailure:

@@ -77,7 +77,7 @@ class Context(Generic[C]):
         return self._canceled
 
     def progress(self, message: str, percent: float | None = None) -> None:
-        """Tell the host how far the call is; `percent` from 0 to 100. Secrets are masked. Costs nothing when nobody listens."""
+        """Tell the host how far the call is; `percent` from 0 to 100. Secrets are masked."""
         self._line.progress(message, percent)
 
     def log(self, level: Level, message: str) -> None:
@@ -85,7 +85,8 @@ class Context(Generic[C]):
         self._line.log(level, message)
 
     async def token(self, scopes: Sequence[str], claims: str | None = None, force_refresh: bool = False) -> str:
-        """An access token for `scopes`, from the host. `claims` and `force_refresh` after the service refused the last one.
+        """An access token for `scopes`, from the host. `claims` and `force_refresh` after the service refused the
+        last one.
 
         Raises `Unauthorized` when the host has none to give. From a plain function: ``ctx.wait(ctx.token(scopes))``.
         """
@@ -117,4 +118,3 @@ class SaveContext(Context[C]):
 def cancel(context: Context[Any]) -> None:
     """Let the handler see that its call has ended."""
     context._canceled = True  # pyright: ignore[reportPrivateUsage] - the runtime's own switch
-

@@ -1,4 +1,5 @@
-"""The preview of a type whose handler has none: the desired state over the current one, by the rule of `Properties.over`.
+"""The preview of a type whose handler has none: the desired state over the current one, by the rule of
+`Properties.over`.
 
 What it shows as known holds for every handler that keeps the contract: a save touches what was given and nothing else,
 read-only properties may change when anything does, calculated ones always do.
@@ -29,8 +30,8 @@ class Desired:
 
 
 def desired_of(model: BaseModel) -> Desired:
-    """What a materialised request asks for. Defaults that are made anew each time, or may yet be set by a validator that
-    could not run beside an unknown, are unknown themselves.
+    """What a materialised request asks for. Defaults that are made anew each time, or may yet be set by a validator
+    that could not run beside an unknown, are unknown themselves.
     """
     certain = _with_uncertain(model)
     return Desired(dump_with_unknowns(model, only_given=True), dump_with_unknowns(certain))
@@ -81,7 +82,9 @@ def over_current(facts: TypeFacts, desired: Desired, current: JsonObject) -> Jso
     shape, body = facts.shape, facts.type.body
     _refuse_changes(facts, desired.given, current)
     merged = _merge(current, desired.given, desired.full, body)
-    if _same(shape.without_write_only(merged), current) and _same(shape.without_write_only(desired.given), desired.given):
+    if _same(shape.without_write_only(merged), current) and _same(
+        shape.without_write_only(desired.given), desired.given
+    ):
         return _hide(facts, current, [path for path in shape.calculated if _at(current, path) is not None])
     return _settle(facts, merged, current)
 

@@ -11,7 +11,8 @@ from extensor.contract.unknown import Unknown
 def dump(model: BaseModel) -> JsonObject:
     """A model's properties as JSON values, spelled as on the wire; ``None`` counts as not there.
 
-    Values of other types than the fields' are written as they are: the check against the type tells what is wrong with them.
+    Values of other types than the fields' are written as they are: the check against the type tells what is wrong
+    with them.
     """
     return model.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
 

@@ -20,8 +20,8 @@ _MARGIN_SECONDS = 0.5
 class Ending:
     """Knows that the process is about to end, and sees to it that it does.
 
-    Code of an author may hold up an end in many ways: by ignoring cancellation, by threads that are no daemons, by blocking
-    the loop. After a bounded time the process ends all the same.
+    Code of an author may hold up an end in many ways: by ignoring cancellation, by threads that are no daemons, by
+    blocking the loop. After a bounded time the process ends all the same.
     """
 
     def __init__(self) -> None:

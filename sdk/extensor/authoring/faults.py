@@ -30,8 +30,14 @@ def _faults(error: ValidationError, data: Json, path: Path) -> Iterator[Fault]:
 def _place(loc: Path, data: Json, kind: str) -> Iterator[str | int]:
     """`loc` without the steps that name pydantic's own branches (a union's member, a map's key)."""
     for at, part in enumerate(loc):
-        if (isinstance(data, dict) and part in data) or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+        if _holds(data, part):
             yield part
             data = data[part]
         elif kind == "missing" and at == len(loc) - 1:
             yield part
+
+
+def _holds(data: Json, part: str | int) -> bool:
+    if isinstance(data, dict):
+        return part in data
+    return isinstance(data, list) and isinstance(part, int) and part < len(data)

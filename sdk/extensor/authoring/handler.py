@@ -18,14 +18,16 @@ C = TypeVar("C", bound=BaseModel | None, default=None)
 
 
 class ResourceHandler(Generic[P, C]):
-    """Four verbs over one resource type: ``class NoteHandler(ResourceHandler[Note])`` or ``ResourceHandler[Note, Config]``.
+    """Four verbs over one resource type: ``class NoteHandler(ResourceHandler[Note])`` or ``ResourceHandler[Note,
+    Config]``.
 
-    Define the verbs the type has; each may be ``async def`` or a plain function, which runs in a worker thread. One object
-    of the class serves all calls, several at once: `save` and `delete` of one identity come one after the other, everything
-    else in parallel. What arrives has been validated against the type; what is returned is validated before it leaves.
+    Define the verbs the type has; each may be ``async def`` or a plain function, which runs in a worker thread. One
+    object of the class serves all calls, several at once: `save` and `delete` of one identity come one after the
+    other, everything else in parallel. What arrives has been validated against the type; what is returned is
+    validated before it leaves.
 
-    Raise `OperationFailed` or one of its subclasses for what may go wrong; anything else becomes an internal error whose
-    traceback goes to stderr and never to the host.
+    Raise `OperationFailed` or one of its subclasses for what may go wrong; anything else becomes an internal error
+    whose traceback goes to stderr and never to the host.
     """
 
     properties_model: ClassVar[type[Properties]]
@@ -44,25 +46,25 @@ class ResourceHandler(Generic[P, C]):
     def save(self, ctx: SaveContext[C], desired: P, /) -> P | Awaitable[P]:
         """Make it so, whether it exists or not, and return the whole resource as a following `get` would show it.
 
-        Touch only the properties that were given: `Properties.over` does that. Called twice it does no more than once. When
-        something was made before a later step fails, tell `SaveContext.record` as soon as it exists.
+        Touch only the properties that were given: `Properties.over` does that. Called twice it does no more than
+        once. When something was made before a later step fails, tell `SaveContext.record` as soon as it exists.
         """
         raise not_supported(Verb.SAVE)
 
     def preview_save(self, ctx: Context[C], desired: P, /) -> P | Preview[P] | Awaitable[P | Preview[P]]:
         """Say what `save` would return, and change nothing. Fields of `desired` may be `Unknown`.
 
-        Pass each unknown on as it is; what is shown as known must hold whatever the unknowns turn out to be. Without this
-        method the preview is made from the type and the current state, by the rule of `Properties.over`.
+        Pass each unknown on as it is; what is shown as known must hold whatever the unknowns turn out to be. Without
+        this method the preview is made from the type and the current state, by the rule of `Properties.over`.
         """
         raise not_supported(Verb.PREVIEW_SAVE)
 
-    def get(self, ctx: Context[C], wanted: P, /) -> P | None | Awaitable[P | None]:
-        """The resource as it is, or ``None``. `wanted` has its identifier properties set and no others."""
+    def get(self, ctx: Context[C], wanted: P, /) -> P | Awaitable[P | None] | None:
+        """The resource as it is, or ``None``. Of `wanted` the identifier properties are set and no others."""
         raise not_supported(Verb.GET)
 
-    def delete(self, ctx: SaveContext[C], wanted: P, /) -> None | Awaitable[None]:
-        """Remove the resource; that it is not there is no failure. `wanted` has its identifier properties set and no others."""
+    def delete(self, ctx: SaveContext[C], wanted: P, /) -> Awaitable[None] | None:
+        """Remove the resource; that it is not there is no failure. `wanted` is as in `get`."""
         raise not_supported(Verb.DELETE)
 
 

@@ -4,7 +4,7 @@ import sys
 
 
 def write(level: str, message: str) -> None:
-    """Add a message to the log, each of its lines marked with the level. Never raises: a host may have closed the pipe."""
+    """Add a message to the log, each line marked with the level. Never raises: a host may have closed the pipe."""
     text = "".join(f"{level}: {line}\n" for line in message.splitlines() or ("",))
     try:
         sys.stderr.write(text)

@@ -5,8 +5,8 @@ A provider's process runs asyncio; its tests may run either. See `extensor.rpc.r
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from extensor.rpc.runtime import under_trio
@@ -24,7 +24,7 @@ def poster() -> Post:
 
 
 @asynccontextmanager
-async def limit(seconds: float) -> AsyncIterator[None]:
+async def limit(seconds: float) -> AsyncGenerator[None]:
     """Interrupt the block after `seconds`. Raises `Elapsed` when that ended it."""
     if under_trio():
         import anyio
@@ -92,10 +92,8 @@ def wait_from_thread(awaitable: Awaitable[R], post: Post) -> R:
 
 
 async def _quietly(work: Callable[[], Awaitable[None]]) -> None:
-    try:
+    with suppress(Exception):  # `wait_from_thread` raises it where it is waited for
         await work()
-    except Exception:  # noqa: S110 - `wait_from_thread` raises it where it is waited for
-        pass
 
 
 def _retrieve(task: "asyncio.Future[None]") -> None:

@@ -1,8 +1,9 @@
 """From decoded JSON to a model, where some values are not known yet.
 
-What holds no unknown is validated as always. On the way from the root to an unknown there is no whole value to validate:
-there the models are built field by field, and an author's validator runs only where everything it sees is known. So
-field validators run for known fields, with the known fields in ``info.data``, and model validators not at all.
+What holds no unknown is validated as always. On the way from the root to an unknown there is no whole value to
+validate: there the models are built field by field, and an author's validator runs only where everything it sees is
+known. So field validators run for known fields, with the known fields in ``info.data``, and model validators not at
+all.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -67,7 +68,9 @@ def _model(model: type[M], data: JsonObject, path: Path, faults: list[Fault], *,
         key = _key(name, field.validation_alias, field.alias, data)
         if key is None:
             if whole and field.is_required():
-                faults.append(Fault(ErrorCode.MISSING_PROPERTY, "Field required", format_path((*path, field.alias or name))))
+                faults.append(
+                    Fault(ErrorCode.MISSING_PROPERTY, "Field required", format_path((*path, field.alias or name)))
+                )
             continue
         seen.add(key)
         if has_unknown(data[key]):
@@ -116,7 +119,9 @@ def _value(annotation: Any, value: Json, path: Path, faults: list[Fault], *, who
         return {key: _value(item, each, (*path, key), faults) for key, each in value.items()}
     if isinstance(value, list):
         items = _items(origin, args, len(value))
-        made = [_value(item, each, (*path, at), faults) for at, (item, each) in enumerate(zip(items, value, strict=True))]
+        made = [
+            _value(item, each, (*path, at), faults) for at, (item, each) in enumerate(zip(items, value, strict=True))
+        ]
         return tuple(made) if origin is tuple else made
     return value
 
@@ -175,11 +180,7 @@ def _known_fields(model: type[BaseModel], keys: frozenset[str]) -> Callable[[Jso
         return lambda _: {}
     model.model_rebuild()
     fields, definitions = _fields_of(model)
-    wanted = {
-        name: field
-        for name, field in fields.items()
-        if name in keys or field.get("validation_alias") in keys
-    }
+    wanted = {name: field for name, field in fields.items() if name in keys or field.get("validation_alias") in keys}
     schema: Any = core_schema.model_fields_schema(wanted)
     if definitions:
         schema = core_schema.definitions_schema(schema, definitions)

@@ -35,8 +35,8 @@ class Caller:
     async def call(self, operation: Operation, ctx: Context[Any], model: Any, identity: str | None) -> Any:
         """What the handler returns, called alone on its identity when one is given.
 
-        A plain function runs in a worker thread, which cannot be interrupted: when the call is canceled this ends at once,
-        and the identity stays locked until the thread has come to its end.
+        A plain function runs in a worker thread, which cannot be interrupted: when the call is canceled this ends at
+        once, and the identity stays locked until the thread has come to its end.
         """
         if identity is not None:
             await self.locks.acquire(identity)

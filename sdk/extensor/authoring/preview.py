@@ -10,8 +10,8 @@ P = TypeVar("P")
 class Preview(Generic[P]):
     """What `preview_save` may return instead of bare properties: the state to come, and lists of paths about it.
 
-    Paths are relative to the properties, ``"spec.ports[0]"``, or full, ``"$.properties.spec"``. A path belongs in one list
-    at most. Every `Unknown` in the properties is listed under `unknown` by itself.
+    Paths are relative to the properties, ``"spec.ports[0]"``, or full, ``"$.properties.spec"``. A path belongs in one
+    list at most. Every `Unknown` in the properties is listed under `unknown` by itself.
     """
 
     properties: P

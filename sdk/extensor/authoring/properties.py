@@ -16,9 +16,9 @@ M = TypeVar("M", bound=BaseModel)
 class Properties(BaseModel):
     """What a resource is made of: subclass it and annotate the fields.
 
-    Say what a field is with `Identifier`, `ReadOnly`, `WriteOnly`, `Immutable`, `Calculated` and `Secret`. Properties that
-    the model does not name are refused. In a preview, and only there, a field may hold an `Unknown` instead of a value of
-    its type. A field that is ``None`` counts as not there and is left out of answers.
+    Say what a field is with `Identifier`, `ReadOnly`, `WriteOnly`, `Immutable`, `Calculated` and `Secret`. Properties
+    that the model does not name are refused. In a preview, and only there, a field may hold an `Unknown` instead of a
+    value of its type. A field that is ``None`` counts as not there and is left out of answers.
 
     The validator is built when the type is first used, so a provider's start pays only for the types it is asked for.
     """
@@ -40,8 +40,8 @@ class Properties(BaseModel):
     def over(self, current: Self) -> Self:
         """`current` with the properties given here put over it; what was not given stays as it is.
 
-        This is what the contract asks of a save, and what the default preview shows. Nested models are merged in the same
-        way; lists and maps are replaced as a whole. Neither object is changed.
+        This is what the contract asks of a save, and what the default preview shows. Nested models are merged in the
+        same way; lists and maps are replaced as a whole. Neither object is changed.
         """
         return _merge(current, self)
 

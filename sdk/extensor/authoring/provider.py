@@ -22,7 +22,7 @@ ConfigId = Callable[[Any], str | None]
 
 
 class Registration:
-    """A type and who handles it. The handler is made when it is first needed, without arguments, unless it was given."""
+    """A type and who handles it. A handler class is made an object of, without arguments, when it is first needed."""
 
     def __init__(self, name: TypeName, handler: ResourceHandler[Any, Any] | type[ResourceHandler[Any, Any]]) -> None:
         self.name = name
@@ -39,7 +39,10 @@ class Registration:
     def operations(self) -> Mapping[Verb, Operation]:
         """The verbs that the handler defines, ready to be called."""
         handler = self._given() if isinstance(self._given, type) else self._given
-        return {verb: Operation(getattr(handler, verb.value), f"{self.handler_class.__name__}.{verb}") for verb in self.verbs}
+        return {
+            verb: Operation(getattr(handler, verb.value), f"{self.handler_class.__name__}.{verb}")
+            for verb in self.verbs
+        }
 
     @property
     def offered(self) -> list[Verb]:
@@ -51,10 +54,10 @@ class Registration:
 class Provider:
     """A provider of resource types. Two of them in one process know nothing of each other.
 
-    `version` is the provider's own, by Semantic Versioning: it serves requests for the same major version that ask for it
-    or an earlier one. `config` is the model of the configuration block. `config_id` names the control plane that a
-    configuration leads to, a digest of its address and identity and never of a secret; a host that sends back another one
-    is refused before anything is touched.
+    `version` is the provider's own, by Semantic Versioning: it serves requests for the same major version that ask
+    for it or an earlier one. `config` is the model of the configuration block. `config_id` names the control plane
+    that a configuration leads to, a digest of its address and identity and never of a secret; a host that sends back
+    another one is refused before anything is touched.
     """
 
     def __init__(
@@ -80,18 +83,23 @@ class Provider:
     def add(self, type_name: str, handler: ResourceHandler[Any, Any] | type[ResourceHandler[Any, Any]]) -> None:
         """Register a handler, or a handler class to be made without arguments when it is first needed.
 
-        Raises `ValueError` for a name that is none or is taken, `TypeError` for a handler without properties or verbs, or
-        with another configuration than the provider's.
+        Raises `ValueError` for a name that is none or is taken, `TypeError` for a handler without properties or
+        verbs, or with another configuration than the provider's.
         """
         name = TypeName.parse(type_name)
         if name.provider is not None and name.provider.lower() != self.name.lower():
             raise ValueError(f"type {type_name!r} names the provider {name.provider!r}, this one is {self.name!r}")
         kind = handler if isinstance(handler, type) else type(handler)
         if getattr(kind, "properties_model", None) is None:
-            raise TypeError(f"{kind.__name__} does not say its properties; derive it from ResourceHandler[YourProperties]")
+            raise TypeError(
+                f"{kind.__name__} does not say its properties; derive it from ResourceHandler[YourProperties]"
+            )
         if kind.config_model is not None and (self.config is None or not issubclass(self.config, kind.config_model)):
             own = self.config.__name__ if self.config else "no configuration"
-            raise TypeError(f"{kind.__name__} expects the configuration {kind.config_model.__name__}, provider {self.name} has {own}")
+            raise TypeError(
+                f"{kind.__name__} expects the configuration {kind.config_model.__name__}, "
+                f"provider {self.name} has {own}"
+            )
         if not own_verbs(kind):
             raise TypeError(f"{kind.__name__} defines none of save, preview_save, get and delete")
         name = TypeName(name.name, name.version)

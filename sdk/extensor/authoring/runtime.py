@@ -49,7 +49,7 @@ _serves = lru_cache(maxsize=64)(serves)
 
 
 class ProviderRuntime:
-    """Serves the four verbs of one provider's types, whatever the connection. Made inside the event loop it serves on."""
+    """Serves the four verbs of one provider's types to any connection. Made inside the event loop it serves on."""
 
     def __init__(self, provider: Provider, watchdog: Watchdog | None = None) -> None:
         self.provider = provider
@@ -190,7 +190,11 @@ class _Call:
         preview = self._verb is Verb.PREVIEW_SAVE
         if own.config is None:
             self._faults.extend(
-                Fault(ErrorCode.UNKNOWN_PROPERTY, f"provider {own.name} takes no configuration", format_path((*CONFIG, name)))
+                Fault(
+                    ErrorCode.UNKNOWN_PROPERTY,
+                    f"provider {own.name} takes no configuration",
+                    format_path((*CONFIG, name)),
+                )
                 for name in raw
             )
             return _Config(raw)
@@ -262,7 +266,9 @@ class _Call:
                 return await self._handle(facts, properties, model, context, config_id)
         except Elapsed:
             cancel(context)
-        message = f"not done within {self._data.context.deadline_seconds:g} s; what it had begun may or may not have happened"
+        message = (
+            f"not done within {self._data.context.deadline_seconds:g} s; what it had begun may or may not have happened"
+        )
         raise DeadlineExceeded(message)
 
     async def _handle(

@@ -25,8 +25,9 @@ GC_THRESHOLDS = (50_000, 20, 100)
 def tune_gc() -> None:
     """Collect less often, and never look again at what the start has made.
 
-    Large messages are millions of live objects; with the default thresholds the collector walks them over and over, which
-    takes half the time of decoding 10 MiB. The price is garbage in reference cycles that is kept a little longer.
+    Large messages are millions of live objects; with the default thresholds the collector walks them over and over,
+    which takes half the time of decoding 10 MiB. The price is garbage in reference cycles that is kept a little
+    longer.
     """
     if os.environ.get(GC_VARIABLE) != "default":
         gc.set_threshold(*GC_THRESHOLDS)

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import sys
+from contextlib import suppress
 from typing import NamedTuple
 
 _FIRST_PRIVATE_FD = 10
@@ -30,10 +31,8 @@ def claim_stdio() -> Wire:
     os.dup2(null, 0)
     os.close(null)
     before, sys.stdout = sys.stdout, sys.stderr
-    try:
-        before.flush()  # printed before now: it goes to stderr, not onto the wire
-    except (OSError, ValueError, AttributeError):
-        pass  # there was no usable stdout, so nothing is lost
+    with suppress(OSError, ValueError, AttributeError):  # AttributeError: the process was started without a stdout
+        before.flush()  # what was printed before now goes to stderr, not onto the wire
     return Wire(read_fd, write_fd)
 
 

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -30,7 +30,7 @@ class Watchdog:
         self._loop_thread = 0
 
     @contextmanager
-    def watch(self) -> Iterator[None]:
+    def watch(self) -> Generator[None]:
         """Watch while the block runs. Call it on the event loop's thread."""
         self._running += 1
         if self._thread is None:
@@ -64,7 +64,7 @@ class Watchdog:
         started = time.monotonic()
         if turned.wait(BLOCKED_SECONDS):
             return
-        operation = _running_operation(sys._current_frames().get(self._loop_thread))
+        operation = _running_operation(_frame_of(self._loop_thread))
         who = operation.title if operation else "a handler"
         log.write(
             "warning",
@@ -75,6 +75,11 @@ class Watchdog:
             if self._on_blocked is not None:
                 self._on_blocked()
         log.write("warning", f"the event loop turns again after {time.monotonic() - started:.1f} s")
+
+
+def _frame_of(thread: int) -> FrameType | None:
+    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] - the documented way, in spite of its name
+    return frames.get(thread)
 
 
 def _running_operation(frame: FrameType | None) -> Operation | None:
