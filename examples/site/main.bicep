@@ -38,7 +38,7 @@ var colours = themes[theme]
 
 // Links start with @/, which becomes the way back to the site's top from wherever the page lies.
 var links = [for page in content.pages: '<a href="@/${page.slug}.html">${page.nav}</a>']
-var nav = '${join(links, ' ')} <a href="@/boats/index.html">Boats</a> <a href="@/notes/index.html">Notes</a>'
+var nav = '${join(links, ' ')} <a href="@/boats/index.html">Boats</a> <a href="@/notes/index.html">Notes</a> <a href="@/log.html">Log</a>'
 
 // ---- What is there already ---------------------------------------------------------------------------------------
 
