@@ -1,5 +1,6 @@
 """Template JSON, its parameters and its expression language; evaluation where not everything is known yet."""
 
+from extensor.template.checks import check_template
 from extensor.template.model import (
     CopyDecl,
     ImportDecl,
@@ -29,6 +30,7 @@ __all__ = [
     "Template",
     "UserFunction",
     "check_parameters",
+    "check_template",
     "load_parameters",
     "parse_template",
     "references_of",

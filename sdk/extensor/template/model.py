@@ -16,7 +16,7 @@ class Schema:
 
     @property
     def type(self) -> str | None:
-        """string, securestring, int, bool, object, secureObject or array; ``None`` beside a ``$ref``."""
+        """string, securestring, int, bool, object, secureObject or array; ``None`` for any, or beside a ``$ref``."""
         return self.raw.get("type")
 
     @property

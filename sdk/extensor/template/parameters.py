@@ -24,6 +24,8 @@ def load_parameters(content: str | bytes | JsonObject, *, source: str | None = N
     document = read_document(content, what="parameter file", source=source)
     if "parameters" not in document and "$schema" not in document:
         return document
+    if "deploymentTemplate" in str(document.get("$schema")):
+        fail(("$schema",), "this is a template, not a parameter file")
     only(document, _TOP, ())
     found: JsonObject = {}
     for name, wrapped in section(document, "parameters").items():

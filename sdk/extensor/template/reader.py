@@ -95,7 +95,11 @@ def parse_template(content: str | bytes | JsonObject, *, source: str | None = No
     Raises `TemplateError` with the path of the first thing that is wrong or not supported.
     """
     document = read_document(content, what="template", source=source)
+    if "deploymentParameters" in str(document.get("$schema")):
+        fail(("$schema",), "this is a parameter file, not a template")
     only(document, _TOP, ())
+    if "resources" not in document:
+        fail((), "the template has no 'resources'; write an empty object if it is to have none")
     version = document.get("languageVersion")
     if version is not None and version not in LANGUAGE_VERSIONS:
         fail(("languageVersion",), f"this version is not supported; supported are {', '.join(LANGUAGE_VERSIONS)}")
@@ -122,13 +126,13 @@ def parse_template(content: str | bytes | JsonObject, *, source: str | None = No
 def _schema(value: Json, path: Path, extra: frozenset[str] = frozenset()) -> Schema:
     raw = an_object(value, path)
     only(raw, _SCHEMA | extra, path)
-    if raw.get("$ref") is None:
-        kind = a_text(raw.get("type"), (*path, "type"))
+    if raw.get("$ref") is not None:
+        a_text(raw["$ref"], (*path, "$ref"))
+    elif raw.get("type") is not None:
+        kind = a_text(raw["type"], (*path, "type"))
         known = ("string", "securestring", "int", "bool", "object", "secureObject", "array")
         if kind.lower() not in {one.lower() for one in known}:
             fail((*path, "type"), f"there is no type '{kind}'; {nearest(kind, known, noun='types')}")
-    else:
-        a_text(raw["$ref"], (*path, "$ref"))
     return Schema(raw, path)
 
 
