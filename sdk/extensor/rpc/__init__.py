@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 between two peers over any byte stream: framing, transports, dispatch, cancel, limits. It knows no verbs."""
+"""JSON-RPC 2.0 between two peers over any byte stream: framing, transports, dispatch, cancel, limits; no verbs."""
 
 from extensor.rpc.framing import Framing
 from extensor.rpc.peer import Peer

@@ -1,4 +1,4 @@
-"""Where a socket listens: `unix:PATH` or `tcp:127.0.0.1:PORT`, and the care that a Unix socket's place needs (P-CONN-07)."""
+"""Where a socket listens: `unix:PATH` or `tcp:127.0.0.1:PORT`, and the care a socket file needs (P-CONN-07)."""
 
 import os
 import socket
@@ -67,15 +67,15 @@ def check_unix_path(path: str) -> None:
     length = len(os.fsencode(path))
     if length > UNIX_PATH_LIMIT:
         raise ConnectionFailed(
-            f"the socket path {path} is {length} bytes long and this system allows {UNIX_PATH_LIMIT}; choose a shorter folder"
+            f"the socket path {path} is {length} bytes long, the limit is {UNIX_PATH_LIMIT}; choose a shorter folder"
         )
 
 
 def bind_unix(address: UnixAddress) -> socket.socket:
     """A listening, non-blocking socket of mode 0600 in a directory only its owner may enter, made if it is missing.
 
-    A socket that a dead process left is replaced. Raises `ConnectionFailed` for a directory that others may enter, a live
-    socket, or a file that is none.
+    A socket that a dead process left is replaced. Raises `ConnectionFailed` for a directory that others may enter, a
+    live socket, or a file that is none.
     """
     path = Path(address.path)
     folder = path.parent

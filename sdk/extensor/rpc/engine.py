@@ -1,4 +1,4 @@
-"""Dispatch of a single request: envelope in, envelope out. Framing, batches, ids in flight and cancel are the peer's."""
+"""Dispatch of a single request: envelope in, envelope out. Framing, batches and cancel are the peer's."""
 
 import os
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def is_id(value: Json) -> bool:
 
 
 class EngineChooser:
-    """The engine to use now. One other than our own is imported only once an answer has left, so that it delays no start."""
+    """The engine to use now. Another than our own is imported only once an answer has left."""
 
     def __init__(self, name: str | None) -> None:
         """Raises `ValueError` for a name that is no engine's."""

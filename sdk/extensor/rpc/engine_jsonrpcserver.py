@@ -1,7 +1,7 @@
 """jsonrpcserver 5 as the engine: the second opinion of the differential tests, and selectable by name.
 
-It gets one request at a time, already parsed and with a sound envelope, through its own dispatch functions: its `async_dispatch`
-gathers with asyncio, which trio has not, and would parse and validate a second time.
+It gets one request at a time, already parsed and with a sound envelope, through its own dispatch functions: its
+`async_dispatch` gathers with asyncio, which trio has not, and would parse and validate a second time.
 """
 
 from collections.abc import Callable
@@ -35,8 +35,10 @@ class JsonRpcServerEngine:
                 raise JsonRpcError(RpcCode.INTERNAL_ERROR.value, internal["message"], internal["data"]) from None
 
         message: JsonObject = {"method": request.method, "params": request.params, "id": request.id}
-        outcome = await dispatch_request({request.method: method}, request, create_request(message))
-        answer: JsonObject = to_serializable_one(to_response(*outcome))
+        methods: Any = {request.method: method}
+        outcome = await dispatch_request(methods, request, create_request(message))
+        response: Any = to_response(*outcome)
+        answer: Any = to_serializable_one(response)
         return answer
 
 

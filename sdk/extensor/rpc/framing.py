@@ -1,12 +1,11 @@
 """Messages out of bytes and back: lines of JSON, or LSP's `Content-Length` headers (P-CONN-02, P-CONN-03).
 
-A reader never holds more than one message of the allowed size: what is longer is reported and skipped while it arrives. Whatever
-comes, reading goes on with the next message that can be recognised.
+A reader never holds more than one message of the allowed size: what is longer is reported and skipped while it
+arrives. Whatever comes, reading goes on with the next message that can be recognised.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Framing = Literal["lines", "headers"]
 """A line of JSON ended by 0x0A, or a `Content-Length` header block as in LSP."""
@@ -18,17 +17,15 @@ EXCERPT_BYTES = 4 * 1024
 """How much of the head and of the tail of a refused message is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Oversized:
-    """A message above the limit, skipped. `length` is in bytes, where it was announced; head and tail are what was kept."""
+class Oversized(NamedTuple):
+    """A message above the limit, skipped. `length` in bytes, where announced; head and tail are what was kept."""
 
     length: int | None
     head: bytes
     tail: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """Bytes that are no frame, skipped. `excerpt` holds the first of them."""
 
     reason: str
@@ -49,13 +46,13 @@ def write_frame(message: bytes, framing: Framing) -> bytes:
 class FrameReader:
     """Cuts a byte stream into frames, however it was chunked.
 
-    Without `framing` the first byte decides: ``{`` or ``[`` starts lines, anything else headers. A first line that is neither is
-    broken, and the next line decides again. `early` reports an oversized message as soon as it is known to be one (a server
-    answers at once), otherwise after its last byte, with its tail (a client looks there for the id).
+    Without `framing` the first byte decides: ``{`` or ``[`` starts lines, anything else headers. A first line that is
+    neither is broken, and the next line decides again. `early` reports an oversized message as soon as it is known to
+    be one (a server answers at once), otherwise after its last byte, with its tail (a client looks there for the id).
     """
 
     def __init__(self, max_message_bytes: int, framing: Framing | None = None, *, early: bool = True) -> None:
-        self.framing = framing
+        self.framing: Framing | None = framing
         self._limit = max_message_bytes
         self._early = early
         self._parts: list[bytes] = []
@@ -174,7 +171,7 @@ class FrameReader:
 
     def _header_bytes(self, data: bytes, frames: list[Frame]) -> bytes:
         fresh = not (self._line or self._headers or self._hunting)
-        if fresh and (usual := _USUAL_BLOCK.match(data)) is not None:
+        if fresh and (usual := re.match(_USUAL_BLOCK, data)) is not None:
             self._expect(int(usual[1]), data[usual.end() :], frames)
             return data[usual.end() :]
         while data:
@@ -204,7 +201,7 @@ class FrameReader:
     def _header_line(self, line: bytes, rest: bytes, frames: list[Frame]) -> bool:
         """Take one line of a header block; true when a body begins."""
         if self._hunting:
-            found = _LENGTH_AT_END.search(line)
+            found = re.search(_LENGTH_AT_END, line)
             if found is None:
                 return False
             self._hunting = False
@@ -214,7 +211,7 @@ class FrameReader:
         self._block += len(line)
         if self._block > MAX_HEADER_BYTES:
             self._broken(_LONG_BLOCK, line, frames, hunt=True)
-        elif _HEADER.match(line) is None:
+        elif re.match(_HEADER, line) is None:
             self._broken("a line that is no header", line, frames)
         else:
             self._headers.append(line)
@@ -261,6 +258,6 @@ _JSON_STARTS = b"{["
 _HUNT_BYTES = 64
 _MAX_LENGTH_DIGITS = 15
 _LONG_BLOCK = f"a header block of more than {MAX_HEADER_BYTES} bytes"
-_USUAL_BLOCK = re.compile(rb"Content-Length: ([0-9]{1,15})\r\n\r\n")
-_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:")
-_LENGTH_AT_END = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{1,15}$", re.IGNORECASE)
+_USUAL_BLOCK = rb"Content-Length: ([0-9]{1,15})\r\n\r\n"
+_HEADER = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:"
+_LENGTH_AT_END = rb"(?i:content-length)[ \t]*:[ \t]*[0-9]{1,15}$"

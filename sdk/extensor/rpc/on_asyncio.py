@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
@@ -31,7 +31,7 @@ class AsyncioRuntime:
             timer.cancel()
 
     @asynccontextmanager
-    async def tasks(self, on_failure: Callable[[Exception], None]) -> AsyncIterator["AsyncioTasks"]:
+    async def tasks(self, on_failure: Callable[[Exception], None]) -> AsyncGenerator["AsyncioTasks"]:
         """A group of tasks, awaited on leaving."""
         group = AsyncioTasks(self._loop, on_failure)
         try:

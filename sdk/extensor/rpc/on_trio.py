@@ -1,6 +1,6 @@
 """The runtime on trio, by way of anyio."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -56,7 +56,7 @@ class TrioRuntime:
             return await slot.value()
 
     @asynccontextmanager
-    async def tasks(self, on_failure: Callable[[Exception], None]) -> AsyncIterator["TrioTasks"]:
+    async def tasks(self, on_failure: Callable[[Exception], None]) -> AsyncGenerator["TrioTasks"]:
         """A group of tasks, awaited on leaving."""
         async with anyio.create_task_group() as group:
             yield TrioTasks(group, on_failure)
@@ -68,7 +68,7 @@ class TrioRuntime:
             return await work
         return None
 
-    def soon(self, callback: Callable[[], None]) -> bool:  # noqa: ARG002
+    def soon(self, callback: Callable[[], None]) -> bool:
         """There is no such thing."""
         return False
 

@@ -13,8 +13,8 @@ HIGH_WATER_BYTES = 1024 * 1024
 class Outbox:
     """Queues frames for one stream.
 
-    `on_lost` is called once when the stream does not take output any more; later frames are dropped. `on_room` is called
-    whenever waiting output has left.
+    `on_lost` is called once when the stream does not take output any more; later frames are dropped. `on_room` is
+    called whenever waiting output has left.
     """
 
     def __init__(

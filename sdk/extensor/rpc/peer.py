@@ -43,7 +43,7 @@ class Peer:
         serve: Serve | None = None,
         *,
         framing: Framing | None = None,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),
         engine: str | None = None,
         role: Literal["client", "server"] | None = None,
         on_notification: OnNotification | None = None,
@@ -55,11 +55,11 @@ class Peer:
     ) -> None:
         """`serve` answers requests, and takes notifications when there is no `on_notification`.
 
-        `framing` is found out from the first byte when it is ``None``, which makes this end the server unless `role` says
-        otherwise. A server answers what it cannot read; a client reports it and goes on. `on_violation` gets a line about
-        each thing the peer should not have sent; `on_error` each unexpected exception of a callback (default: the log);
-        `on_sent` is called whenever all answers so far have left. With `keep_pending` the end of the connection leaves
-        pending calls to the owner's `fail_pending`. Raises `ValueError` for an unknown `engine`.
+        `framing` is found out from the first byte when it is ``None``, which makes this end the server unless `role`
+        says otherwise. A server answers what it cannot read; a client reports it and goes on. `on_violation` gets a
+        line about each thing the peer should not have sent; `on_error` each unexpected exception of a callback
+        (default: the log); `on_sent` is called whenever all answers so far have left. With `keep_pending` the end of
+        the connection leaves pending calls to the owner's `fail_pending`. Raises `ValueError` for an unknown `engine`.
         """
         self._stream = stream
         self._serve = serve
@@ -104,8 +104,8 @@ class Peer:
     async def run(self) -> None:
         """Read and serve until the input ends, the stream breaks or `aclose` is called; then end what runs and close.
 
-        Requests still running get `end_grace` seconds at the end of input, none otherwise, and are cancelled then. Calls
-        pending fail with `ConnectionLost`. Raises nothing for an ordinary end.
+        Requests still running get `end_grace` seconds at the end of input, none otherwise, and are cancelled then.
+        Calls pending fail with `ConnectionLost`. Raises nothing for an ordinary end.
         """
         runtime, outbox = self._open()
         self._ended = ended = runtime.slot()
@@ -150,7 +150,8 @@ class Peer:
     async def drain(self, deadline: float, *, besides: Request | None = None) -> None:
         """Take no more requests and wait for those that run; what still runs after `deadline` seconds is cancelled.
 
-        New requests are answered with a transient `Unavailable`. A request that asks for this names itself as `besides`.
+        New requests are answered with a transient `Unavailable`. A request that asks for this names itself as
+        `besides`.
         """
         if self._serving is None:
             return
@@ -181,8 +182,9 @@ class Peer:
     async def call(self, method: str, params: Json = None, *, timeout: float | None = None) -> Json:
         """Call a method of the other side and return its result. `timeout` is in seconds.
 
-        Raises `RpcError` for an error answer, `CallTimedOut`, `ConnectionLost`, and `ValueError` for params without JSON.
-        A call that times out or whose task is cancelled is cancelled at the other side; its late answer is dropped.
+        Raises `RpcError` for an error answer, `CallTimedOut`, `ConnectionLost`, and `ValueError` for params without
+        JSON. A call that times out or whose task is cancelled is cancelled at the other side; its late answer is
+        dropped.
         """
         runtime, outbox = self._open()
         if outbox.size:

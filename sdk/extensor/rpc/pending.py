@@ -76,8 +76,8 @@ def _rpc_error(error: Json) -> RpcError:
 
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _SCALAR = _STRING + rb"|-?[0-9][0-9.eE+-]*|true|false|null"
-_MEMBER = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*(' + _SCALAR + rb")\s*(?=[,}])", re.DOTALL)
-_ID_AT_END = re.compile(rb',\s*"id"\s*:\s*(' + _SCALAR + rb")\s*\}\s*$", re.DOTALL)
+_MEMBER = rb'(?s)\s*("(?:[^"\\]|\\.)*")\s*:\s*(' + _SCALAR + rb")\s*(?=[,}])"
+_ID_AT_END = rb'(?s),\s*"id"\s*:\s*(' + _SCALAR + rb")\s*\}\s*$"
 
 
 def find_id(head: bytes, tail: bytes) -> MessageId:
@@ -90,12 +90,12 @@ def find_id(head: bytes, tail: bytes) -> MessageId:
     found: bytes | None = None
     start = head.lstrip()[:1] == b"{"
     at = head.find(b"{") + 1
-    while start and (member := _MEMBER.match(head, at)) is not None:
+    while start and (member := re.match(_MEMBER, head[at:])) is not None:
         if member[1] == b'"id"':
             found = member[2]
             break
-        at = member.end() + 1
-    if found is None and (end := _ID_AT_END.search(tail)) is not None:
+        at += member.end() + 1
+    if found is None and (end := re.search(_ID_AT_END, tail)) is not None:
         found = end[1]
     if found is None:
         return None

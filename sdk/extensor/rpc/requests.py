@@ -19,7 +19,14 @@ class Request:
 
     __slots__ = ("_task", "canceled", "id", "is_notification", "method", "on_cancel", "params", "peer", "started")
 
-    def __init__(self, id: MessageId, method: str, params: Json, peer: "Peer", is_notification: bool) -> None:  # noqa: A002
+    def __init__(
+        self,
+        id: MessageId,  # noqa: A002
+        method: str,
+        params: Json,
+        peer: "Peer",
+        is_notification: bool,
+    ) -> None:
         self.id = id
         self.method = method
         self.params = params
@@ -32,9 +39,9 @@ class Request:
         self.on_cancel: Callable[[], None] | None = None
         """Set by a callback that holds its own cancel scope: called instead of cancelling the serving task."""
         self.started = False
-        self._task: Callable[[], None] | None = None
+        self._task: Callable[[], object] | None = None
 
-    def bind(self, cancel_task: Callable[[], None]) -> None:
+    def bind(self, cancel_task: Callable[[], object]) -> None:
         """Say how to cancel the task that serves it."""
         self._task = cancel_task
 
@@ -56,7 +63,7 @@ Serve: TypeAlias = Callable[[Request], Awaitable[Json]]
 
 
 class RpcFailure(Exception):
-    """An error answer. The only exception a serving callback may let out; any other is answered with -32603 and no detail."""
+    """An error answer. The one exception a serving callback may let out; others are answered with -32603."""
 
     def __init__(self, code: int, message: str, data: Json = None) -> None:
         self.code = int(code)
@@ -79,8 +86,13 @@ def error_answer(id: MessageId, code: int, message: str, data: Json = None) -> J
 
 
 def failure_answer(
-    id: MessageId, code: RpcCode, word: ErrorCode, message: str, *, transient: bool = False
-) -> JsonObject:  # noqa: A002
+    id: MessageId,  # noqa: A002
+    code: RpcCode,
+    word: ErrorCode,
+    message: str,
+    *,
+    transient: bool = False,
+) -> JsonObject:
     """The envelope of an error whose `data` is a `Failure` with one fault."""
     return error_answer(id, code, message, Failure((Fault(word, message),), transient).to_wire())
 

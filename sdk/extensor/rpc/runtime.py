@@ -1,7 +1,7 @@
 """The few things a peer needs of an event loop, in one shape for asyncio and trio.
 
-On asyncio they are its own futures and tasks, because anyio's backend costs 40 to 60 ms to import and its task groups ten times
-as much as a task; everywhere else they are anyio's.
+On asyncio they are its own futures and tasks, because anyio's backend costs 40 to 60 ms to import and its task groups
+ten times as much as a task; everywhere else they are anyio's.
 """
 
 import sys
@@ -32,7 +32,7 @@ class Slot(Protocol):
 class Tasks(Protocol):
     """The tasks of one connection."""
 
-    def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Callable[[], None]:
+    def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Callable[[], object]:
         """Start a task; the returned function cancels it."""
         ...
 
@@ -53,7 +53,7 @@ class Runtime(Protocol):
         ...
 
     async def guard(self, request: Request, work: Awaitable[JsonObject]) -> JsonObject | None:
-        """Await `work` so that `request.cancel` interrupts it; ``None`` when that, or the work's own cancellation, did."""
+        """Await `work` so that `request.cancel` interrupts it; ``None`` when it was cancelled."""
         ...
 
     def soon(self, callback: Callable[[], None]) -> bool:

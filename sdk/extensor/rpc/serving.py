@@ -90,7 +90,7 @@ class Serving:
         self._post(answer, None)
 
     def cancel(self, params: Json) -> None:
-        """Serve `$/cancelRequest`. An id that is not running, or no id, is ignored: its answer has left or will not come."""
+        """Serve `$/cancelRequest`. An id that is not running is ignored: its answer has left."""
         id = params.get("id") if isinstance(params, dict) else None  # noqa: A001
         if id is not None and type(id) in (int, str, float):
             request = self._by_id.get(_key(id))

@@ -15,7 +15,7 @@ class ByteStream(Protocol):
         ...
 
     async def send(self, data: bytes) -> None:
-        """Send all of `data`; returns when the transport took it. Raises `ConnectionLost` when the other end is gone."""
+        """Send all of `data`; returns when it is taken. Raises `ConnectionLost` when the other end is gone."""
         ...
 
     async def aclose(self) -> None:
