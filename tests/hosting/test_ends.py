@@ -35,7 +35,7 @@ def is_running(pid: int) -> bool:
 
 async def gone(pid: int) -> None:
     """Another program's end gives us no event."""
-    while is_running(pid):
+    while is_running(pid):  # noqa: ASYNC110
         await anyio.sleep(0.01)
 
 
@@ -121,8 +121,8 @@ async def test_leaving_the_host_stops_all_providers_at_the_same_time(program: Pr
     ladder = StopLadder(0.5, 0.5, 2.0)
     with anyio.fail_after(10):
         async with Host(ladder=ladder) as host:
-            for _ in range(4):
-                pids.append((await host.start(program("stubborn"))).pid)
+            sessions = [await host.start(program("stubborn")) for _ in range(4)]
+            pids += [session.pid for session in sessions]
             with anyio.fail_after(4 * (0.5 + 0.5) - 0.5):
                 await host.aclose()
     assert not any(pid is not None and is_running(pid) for pid in pids)
@@ -166,7 +166,7 @@ async def test_a_provider_that_closes_its_output_and_runs_on_is_reported_and_end
             session = await host.start(program("closes_stdout"))
             pid = session.pid
             assert pid is not None
-            with anyio.fail_after(2), pytest.raises(ConnectionLost, match="ran on(.|\n)*no more from me") as caught:
+            with anyio.fail_after(2), pytest.raises(ConnectionLost, match=r"ran on(.|\n)*no more from me") as caught:
                 await session.call(Verb.SAVE, note())
             assert not isinstance(caught.value, ProviderExited)
             await gone(pid)
@@ -207,10 +207,13 @@ async def test_handles_close_in_any_order_from_any_task(program: Program, order:
 
 
 async def test_an_error_in_the_hosts_body_comes_out_as_itself(program: Program):
-    with anyio.fail_after(10), pytest.raises(ZeroDivisionError):
+    async def body() -> None:
         async with Host() as host:
             await host.start(program("notes"))
             raise ZeroDivisionError
+
+    with anyio.fail_after(10), pytest.raises(ZeroDivisionError):
+        await body()
 
 
 async def test_a_canceled_body_still_leaves_no_process(program: Program):

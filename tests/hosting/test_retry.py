@@ -267,7 +267,18 @@ async def test_each_wait_is_announced_with_what_follows(data: ResourceData, cloc
     assert {(n.provider, n.verb, n.type, n.symbolic_name) for n in heard} == {
         ("scripted", Verb.SAVE, "note@1.0", "myNote")
     }
-    assert [n.delay for n in heard] == [2.1, *clock.slept[1:]]
+    assert [n.delay for n in heard] == [2.1, 0, 0]
+
+
+async def test_the_second_loss_of_the_provider_is_followed_by_a_wait(data: ResourceData, clock: HandClock):
+    script = Script(lost(), NotFound(), lost(), NotFound(), DONE, clock=clock)
+    await Operation(script, Verb.SAVE, data, budget=60, clock=clock).perform()
+    assert [later - earlier > 0 for earlier, later in zip(script.times, script.times[1:], strict=False)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_what_is_unclear_after_a_save():

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from extensor.contract import Limits
 from extensor.errors import StartFailed
 from extensor.hosting import Host, LaunchSpec, LogEntry, greeting
-from extensor.contract import Limits
 
 pytestmark = pytest.mark.anyio
 Program = Callable[..., LaunchSpec]
@@ -60,7 +60,7 @@ async def test_an_import_error_in_the_provider_shows_in_the_failure(tmp_path: Pa
     ("spec", "words"),
     [
         (LaunchSpec("gone", ("/no/such/program",)), "/no/such/program: No such file"),
-        (LaunchSpec("dir", ("/tmp",)), "/tmp: Permission denied"),  # noqa: S108
+        (LaunchSpec("dir", ("/tmp",)), "/tmp: Permission denied"),
         (
             LaunchSpec("lost", (sys.executable,), Path("/no/such/dir")),
             "its working directory /no/such/dir is not there",

@@ -95,6 +95,7 @@ class Connection:
 
     async def why(self, lost: ConnectionLost) -> ConnectionLost:
         """What to tell a caller whose call was lost: the exit, its code and the tail of stderr, if it has ended."""
+        self._over.set()  # the peer says so before its task has had the time to
         if self._closing:
             return ConnectionLost(f"the session with provider {self.name} was closed before the answer came")
         if self.process is None:

@@ -69,7 +69,7 @@ class Host:
         await group.__aexit__(None, None, None)
 
     async def aclose(self) -> None:
-        """Stop every provider and start no more. Bounded by the ladder, and not cut short when the caller is canceled."""
+        """Stop every provider, start no more. Bounded by the ladder; not cut short when the caller is canceled."""
         self._open = False
         with anyio.CancelScope(shield=True):
             for connection in self._connections:

@@ -1,4 +1,4 @@
-"""Retry by contract (P-ERROR-04, -05): only transient failures, never sooner than asked, verbs alike, in one time budget.
+"""Retry by contract (P-ERROR-04, -05): only what is transient, never sooner than asked, in one budget of time.
 
 A save whose outcome is unclear is looked at with `get` before it is repeated. This lives here and not in the engine
 because only the session knows whether the provider's process is gone, and every host needs it in the same way.
@@ -212,8 +212,8 @@ class Operation:
         asked = error.failure.retry_after_seconds if isinstance(error, OperationFailed) else None
         if asked is not None:
             delay = self._back_off.after(asked, chance)
-        elif then == "look" and self._attempt == 1:
-            delay = 0.0
+        elif self._losses <= 1 if isinstance(error, ConnectionLost) else (then == "look" and self._attempt == 1):
+            delay = 0.0  # a provider that starts again gives no reason to wait, unless it does so again
         else:
             delay = self._back_off.delay(self._attempt, chance)
         left = self._left()

@@ -360,7 +360,7 @@ class ProviderSession:
             _tell(self._options.on_log, LogEntry(self.label, source, level, self._redactor.text(message)))
 
 
-_CODES = {
+_CODES: dict[int, ErrorCode] = {
     RpcCode.METHOD_NOT_FOUND: ErrorCode.OPERATION_NOT_SUPPORTED,
     RpcCode.INVALID_PARAMS: ErrorCode.INVALID_REQUEST,
     RpcCode.INVALID_REQUEST: ErrorCode.INVALID_REQUEST,

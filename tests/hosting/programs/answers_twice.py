@@ -3,8 +3,8 @@
 from wire import answer, resource, serve
 
 
-def save(params, id):
-    answer(id, resource(params["properties"]))
+def save(params, call):
+    answer(call, resource(params["properties"]))
     return resource(params["properties"] | {"text": "second"})
 
 

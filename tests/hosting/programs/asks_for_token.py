@@ -1,16 +1,14 @@
 """Asks its host for a token before it answers a save, and answers with the host's reply as text."""
 
 import json
-import sys
-import threading
 
-from wire import NOTHING, answer, resource, send, serve
+from wire import NOTHING, answer, resource, say, send, serve
 
 asked = {}
 
 
-def save(params, id):
-    asked["t1"] = (id, params["properties"])
+def save(params, call):
+    asked["t1"] = (call, params["properties"])
     send(
         {
             "jsonrpc": "2.0",
@@ -24,11 +22,10 @@ def save(params, id):
 
 def on_message(message):
     if message.get("id") in asked and "method" not in message:
-        id, properties = asked.pop(message["id"])
+        call, properties = asked.pop(message["id"])
         text = json.dumps(message.get("result") or message.get("error"))
-        print(f"I got {text}", file=sys.stderr, flush=True)
-        answer(id, resource(properties | {"text": text}))
+        say(f"I got {text}")
+        answer(call, resource(properties | {"text": text}))
 
 
-assert threading.active_count() == 1
 serve({"resource/save": save}, on_message=on_message)

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from wire import NOTHING, failed, resource, serve
+from wire import NOTHING, failed, resource, say, serve
 
 state, deaths, done = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "done"
 
@@ -21,7 +21,7 @@ def store(world):
     state.write_text(json.dumps(world))
 
 
-def save(params, id):
+def save(params, call):
     world = load()
     name = params["properties"]["name"]
     if name == "patient":
@@ -33,12 +33,12 @@ def save(params, id):
     world["died"] += dying
     store(world)
     if dying:
-        print(f"panic while saving {name}", file=sys.stderr, flush=True)
+        say(f"panic while saving {name}")
         os._exit(3)
     return resource(params["properties"])
 
 
-def get(params, id):
+def get(params, call):
     world = load()
     world["calls"].append("get")
     store(world)

@@ -2,5 +2,5 @@
 
 import sys
 
-print("cannot read the licence file", file=sys.stderr)
+sys.stderr.write("cannot read the licence file\n")
 sys.exit(7)

@@ -1,4 +1,4 @@
-"""Starts a child in a session of its own that holds the pipes; its id goes to the file in the argument. Dies on save."""
+"""Starts a child in a session of its own that holds the pipes; writes its id to the file named. Dies on save."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ child = subprocess.Popen(
 Path(sys.argv[1]).write_text(str(child.pid))
 
 
-def save(params, id):
+def save(params, call):
     os._exit(4)
 
 

@@ -1,4 +1,4 @@
-"""Writes 2,000 lines to stderr before it reads, and 2,000 more for each call; the first argument is put in each line."""
+"""Writes 2,000 lines to stderr before it reads, and 2,000 more for each call."""
 
 import sys
 
@@ -7,11 +7,11 @@ from wire import resource, serve
 
 def flood(word):
     for number in range(2000):
-        print(f"{word} line {number} {'x' * 100}", file=sys.stderr)
+        sys.stderr.write(f"{word} line {number} {'x' * 100}\n")
     sys.stderr.flush()
 
 
-def save(params, id):
+def save(params, call):
     flood("save")
     return resource(params["properties"])
 

@@ -2,4 +2,4 @@
 
 from wire import resource, serve
 
-serve({"resource/save": lambda params, id: resource(params["properties"])}, handshake=None)
+serve({"resource/save": lambda params, call: resource(params["properties"])}, handshake=None)

@@ -1,11 +1,10 @@
-"""Keeps notes in a file, as asked. `--version` sets its own; `--limit N` what it takes at once; `--wait` answers save at ping."""
+"""Keeps notes in the file of `--state`; `--version` is its own; each message it gets goes to `--journal`."""
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from wire import HANDSHAKE, failed, resource, serve
+from wire import HANDSHAKE, failed, resource, say, serve
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--state", type=Path)
@@ -18,7 +17,7 @@ def load():
     return json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
 
 
-def save(params, id):
+def save(params, call):
     notes = load()
     notes[params["properties"]["name"]] = params["properties"]
     if options.state:
@@ -26,18 +25,18 @@ def save(params, id):
     return resource(params["properties"] | {"words": len(params["properties"].get("text", "").split())})
 
 
-def get(params, id):
+def get(params, call):
     note = load().get(params["properties"]["name"])
     if note is None:
         raise failed("ResourceNotFound", "there is no such note")
     return resource(note)
 
 
-def delete(params, id):
+def delete(params, call):
     return {"properties": None, "identifiers": {"name": params["properties"]["name"]}}
 
 
-def preview(params, id):
+def preview(params, call):
     return resource(params["properties"]) | {"metadata": {"calculated": ["$.properties.words"]}}
 
 
@@ -47,14 +46,14 @@ def journal(message):
             file.write(json.dumps(message) + "\n")
 
 
-print("notes are served", file=sys.stderr, flush=True)
+say("notes are served")
 serve(
     {
         "resource/save": save,
         "resource/get": get,
         "resource/delete": delete,
         "resource/previewSave": preview,
-        "provider/listTypes": lambda params, id: {
+        "provider/listTypes": lambda params, call: {
             "types": [{"type": "note@1.0", "operations": ["save", "previewSave", "get", "delete", "dance"]}]
         },
     },

@@ -44,6 +44,7 @@ else:
     listener.bind(sys.argv[1].removeprefix("unix:"))
     listener.listen()
     address = sys.argv[1]
-print(address, flush=True)
+sys.stdout.write(f"{address}\n")
+sys.stdout.flush()
 while True:
     threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()

@@ -2,6 +2,7 @@
 
 import sys
 
-print("I am thinking", file=sys.stderr, flush=True)
+sys.stderr.write("I am thinking\n")
+sys.stderr.flush()
 for _ in sys.stdin.buffer:
     pass

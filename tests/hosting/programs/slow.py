@@ -5,18 +5,20 @@ from wire import NOTHING, resource, send, serve
 waiting = {}
 
 
-def save(params, id):
-    waiting[id] = params
-    send({"jsonrpc": "2.0", "method": "$/progress", "params": {"id": id, "message": "half way", "percent": 50}})
+def save(params, call):
+    waiting[call] = params
+    send({"jsonrpc": "2.0", "method": "$/progress", "params": {"id": call, "message": "half way", "percent": 50}})
     return NOTHING
 
 
 def on_message(message):
     if message.get("method") == "$/cancelRequest":
-        id = message["params"]["id"]
-        deadline = waiting[id].get("context", {}).get("deadlineSeconds")
+        call = message["params"]["id"]
+        deadline = waiting[call].get("context", {}).get("deadlineSeconds")
         send({"jsonrpc": "2.0", "method": "$/log", "params": {"level": "warning", "message": f"canceled {deadline}"}})
-        send({"jsonrpc": "2.0", "id": id, "result": resource(waiting.pop(id)["properties"])})
+        send({"jsonrpc": "2.0", "id": call, "result": resource(waiting.pop(call)["properties"])})
 
 
-serve({"resource/save": save, "resource/get": lambda params, id: resource(params["properties"])}, on_message=on_message)
+serve(
+    {"resource/save": save, "resource/get": lambda params, call: resource(params["properties"])}, on_message=on_message
+)

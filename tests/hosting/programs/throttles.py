@@ -8,7 +8,7 @@ tries = Counter()
 
 
 def verb(name):
-    def serve_it(params, id):
+    def serve_it(params, call):
         tries[name] += 1
         if tries[name] < 3:
             raise failed("Throttled", "too many calls", transient=True, retryAfterSeconds=2)

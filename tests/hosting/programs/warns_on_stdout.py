@@ -5,7 +5,7 @@ import sys
 from wire import NOTHING, resource, serve
 
 
-def save(params, id):
+def save(params, call):
     sys.stdout.buffer.write(b"WARNING: libfoo is deprecated\n")
     sys.stdout.buffer.flush()
     return NOTHING if "only" in sys.argv else resource(params["properties"])

@@ -31,8 +31,13 @@ def send(message):
         sys.stdout.buffer.flush()
 
 
-def answer(id, result):
-    send({"jsonrpc": "2.0", "id": id, "result": result})
+def say(text):
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def answer(call, result):
+    send({"jsonrpc": "2.0", "id": call, "result": result})
 
 
 def resource(properties):
@@ -41,9 +46,9 @@ def resource(properties):
 
 def serve(methods, *, handshake=HANDSHAKE, on_message=None):
     """Answer line by line until the input ends. A method gets the params and the request's id."""
-    known = {"provider/ping": lambda params, id: {}} | methods
+    known = {"provider/ping": lambda params, call: {}} | methods
     if handshake is not None:
-        known.setdefault("provider/initialize", lambda params, id: handshake)
+        known.setdefault("provider/initialize", lambda params, call: handshake)
     for line in sys.stdin.buffer:
         message = json.loads(line)
         if on_message is not None:

@@ -11,7 +11,7 @@ HANDSHAKES = {
 }
 
 
-def verb(params, id):
+def verb(params, call):
     match sys.argv[1]:
         case "list":
             return []
@@ -35,7 +35,7 @@ def verb(params, id):
             raise AssertionError(other)
 
 
-def refuse_handshake(params, id):
+def refuse_handshake(params, call):
     raise Refused(-32602, "no common version", {"supportedVersions": ["7", "8"]})
 
 
