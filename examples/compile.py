@@ -18,7 +18,7 @@ from pathlib import Path
 EXAMPLES = Path(__file__).resolve().parent
 TEMPLATES = {
     "site": ("files", "extensor_providers.files.provider:provider"),
-    "quickstart": ("quickstart", "quickstart:provider"),
+    "quickstart": ("quickstart", "quickstart.provider:provider"),
 }
 
 
@@ -37,11 +37,7 @@ def compile_example(name: str, compiler: Path, scratch: Path) -> str:
     types = scratch / "types"
     command = [sys.executable, "-m", "extensor.authoring", provider, "types", "--out", str(types)]
     run(command, cwd=scratch / name)
-    environment = {
-        **os.environ,
-        "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1",
-        "DOTNET_BUNDLE_EXTRACT_BASE_DIR": os.environ.get("DOTNET_BUNDLE_EXTRACT_BASE_DIR", str(scratch / "dotnet")),
-    }
+    environment = {**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
     extension = scratch / f"{alias}.tgz"
     run(
         [str(compiler), "publish-extension", str(types / "index.json"), "--target", str(extension), "--force"],
