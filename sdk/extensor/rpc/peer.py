@@ -99,6 +99,11 @@ class Peer:
         """How many requests of the other side are being served."""
         return self._serving.running if self._serving else 0
 
+    @property
+    def queued(self) -> int:
+        """Bytes of output that the stream has not taken yet."""
+        return self._outbox.size if self._outbox else 0
+
     # life
 
     async def run(self) -> None:
