@@ -1,7 +1,8 @@
 """The model of a resource's properties, and what the runtime reads from it."""
 
 from collections.abc import Iterable
-from typing import Any, Self, TypeVar
+from functools import lru_cache
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -51,15 +52,20 @@ class Properties(BaseModel):
             yield name, MASK if name in secret and value is not None else value
 
 
+@lru_cache(maxsize=1024)
 def secret_fields(model: type[BaseModel]) -> frozenset[str]:
-    """The names of a model's own fields that are marked `Secret`."""
-    return frozenset(name for name, field in model.model_fields.items() if SECRET in field.metadata)
+    """The names of a model's own fields that hold a secret, as a whole or somewhere in a union or a list."""
+    return frozenset(
+        name
+        for name, field in model.model_fields.items()
+        if SECRET in field.metadata or _holds_secret(field.annotation)
+    )
 
 
-def wire_name(model: type[BaseModel], name: str) -> str:
-    """How a field is called on the wire: its alias, else its own name."""
-    field = model.model_fields[name]
-    return field.serialization_alias or field.alias or name
+def _holds_secret(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated and SECRET in get_args(annotation)[1:]:
+        return True
+    return any(_holds_secret(item) for item in get_args(annotation))
 
 
 def given(model: BaseModel) -> JsonObject:
