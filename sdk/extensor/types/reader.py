@@ -21,7 +21,7 @@ from extensor.types.model import Type
 _T = TypeVar("_T", bound=Type)
 INDEX = "index.json"
 _REF = re.compile(r"(?P<file>[^#]*)#/(?P<position>0|[1-9][0-9]{0,8})\Z")
-_WORDS = re.compile(r"\s*\((immutable|calculated|number)\)\s*\Z")
+_WORDS = re.compile(r"(\A| )\((immutable|calculated|number)\)\Z")
 _BUILT_IN = {1: "Any", 2: "Null", 3: "Bool", 4: "Int", 5: "String", 6: "Object", 7: "Array", 8: "ResourceRef"}
 
 
@@ -187,7 +187,7 @@ class Package:
             if "number" in words and isinstance(type_, model.AnyType):
                 type_ = model.NumberType()
             elif "number" in words:
-                description = f"{description} (number)" if description else "(number)"
+                description = "(number)" if description is None else f"{description} (number)"
             found[name] = model.Property(type_, Flag(flags), description, "immutable" in words, "calculated" in words)
         return found
 
@@ -370,8 +370,8 @@ def _settings(wire: Json, place: Place) -> tuple[model.Settings | None, Json]:
 def _words(description: str | None) -> tuple[str | None, set[str]]:
     words: set[str] = set()
     while description and (match := _WORDS.search(description)):
-        words.add(match[1])
-        description = description[: match.start()] or None
+        words.add(match[2])
+        description = description[: match.start()] if match[1] else None
     return description, words
 
 

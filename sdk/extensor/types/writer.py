@@ -116,7 +116,7 @@ class Numbering:
                 if said
             ]
             if item.description is not None or words:
-                one["description"] = " ".join([item.description, *words] if item.description else words)
+                one["description"] = " ".join(words if item.description is None else [item.description, *words])
         return wire
 
     def parameters(self, parameters: Iterable[model.FunctionParameter]) -> list[Json]:
