@@ -83,7 +83,7 @@ def _needs_unknown(error: BaseException, unknowns: tuple[Unknown, ...]) -> Failu
                 path = cause.path or unknowns[0].path
             elif isinstance(cause, TypeError | ValueError) and _SAYS_UNKNOWN.search(str(cause)):
                 found = _unknown_in(cause.__traceback__)
-                path = (found and found.path) or unknowns[0].path
+                path = unknowns[0].path if found is None else found.path
             else:
                 continue
             message = "cannot be previewed: its value is not known until the deployment runs, and the preview needs it"

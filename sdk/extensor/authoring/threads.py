@@ -8,7 +8,8 @@ from typing import Any
 
 MOST_THREADS = 64
 """Plain functions that run at once; further calls wait for a thread."""
-_IDLE_SECONDS = 30.0
+IDLE_SECONDS = 30.0
+"""How long a thread waits for another call before it ends."""
 
 Job = Callable[[], None]
 
@@ -20,7 +21,7 @@ class Threads:
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
-        self._free = 0
+        self._unfinished = 0
 
     def run(self, function: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
         """Call `function` in a thread, then, in that thread, `done` with its result or its exception."""
@@ -35,26 +36,24 @@ class Threads:
                 done(result, None)
 
         with self._lock:
-            start = self._free == 0 and self._threads < MOST_THREADS
+            self._unfinished += 1
+            start = self._threads < min(self._unfinished, MOST_THREADS)
             if start:
                 self._threads += 1
-            elif self._free:
-                self._free -= 1
-        self._jobs.put(job)
+            self._jobs.put(job)
         if start:
             threading.Thread(target=self._work, name="extensor handler", daemon=True).start()
 
     def _work(self) -> None:
         while True:
             try:
-                job = self._jobs.get(timeout=_IDLE_SECONDS)
+                job = self._jobs.get(timeout=IDLE_SECONDS)
             except queue.Empty:
                 with self._lock:
-                    if self._free and self._jobs.empty():
-                        self._free -= 1
+                    if self._jobs.empty():
                         self._threads -= 1
                         return
                 continue
             job()
             with self._lock:
-                self._free += 1
+                self._unfinished -= 1
