@@ -262,5 +262,5 @@ async def test_worker_threads_are_bounded_end_when_idle_and_come_again(monkeypat
                 threads.run(threading.get_ident, done)
             await finished.wait()
             assert 1 <= len(idents) <= 200
-            while any(thread.name == "extensor handler" for thread in threading.enumerate()):
+            while idents & {thread.ident for thread in threading.enumerate()}:
                 await anyio.lowlevel.checkpoint()
