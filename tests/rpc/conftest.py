@@ -62,7 +62,7 @@ def link(transport: str, tmp_path: Path) -> Link:
 
 @pytest.fixture
 def peers(link: Link, framing: Framing) -> Peers:
-    """A running client and a running server: `async with peers(serve, server={...}, client={...}) as (client, server)`."""
+    """A running client and server: `async with peers(serve, server={...}, client={...}) as (client, server)`."""
 
     @asynccontextmanager
     async def connect(

@@ -127,6 +127,7 @@ def _has_lone_surrogate(data: bytes) -> bool:
     )
 
 
+_BRACKETS_ALIKE = bytes.maketrans(b"[]", b"{}")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'{}[]"'))
 
 
@@ -136,9 +137,9 @@ def _is_too_deep(data: bytes) -> bool:
         return False
     if b"\\" in data:
         data = re.sub(rb"\\[\x00-\xff]", b"", data)
-    brackets = re.sub(rb'"[^"]*"', b"", data.translate(None, _NOT_STRUCTURE).replace(b'""', b""))
+    brackets = re.sub(rb'"[^"]*"', b"", data.translate(_BRACKETS_ALIKE, _NOT_STRUCTURE).replace(b'""', b""))
     for _ in range(MAX_NESTING):
-        brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        brackets = brackets.replace(b"{}", b"")
         if not brackets:
             return False
     return True

@@ -258,11 +258,11 @@ class Peer:
 
     def _on_frame(self, frame: Frame) -> None:
         if self._framing is None:
-            self._settle_framing(frame)
+            self._settle_framing()
         if isinstance(frame, Oversized):
             self._oversized(frame)
         elif isinstance(frame, Broken):
-            self._unreadable(f"no message: {frame.reason}", frame.excerpt)
+            self._broken(frame)
         else:
             try:
                 message = decode(frame)
@@ -271,18 +271,21 @@ class Peer:
             else:
                 self._on_message(message, frame)
 
-    def _settle_framing(self, frame: Frame) -> None:
-        framing = self._reader.framing
-        if framing is None and self._is_server and isinstance(frame, Broken):
-            # Its sender speaks neither framing; a line is what a person or a line-reading program can still see.
-            answer = error_answer(None, RpcCode.PARSE_ERROR, f"no message: {frame.reason}")
-            if self._outbox is not None:
-                self._outbox.post(write_frame(encode(answer), "lines"), now=True, answer=True)
-        self._framing = framing
-        if framing is not None:
+    def _settle_framing(self) -> None:
+        self._framing = self._reader.framing
+        if self._framing is not None:
             held, self._held = self._held, []
             for data, answer in held:
                 self._send(data, now=False, answer=answer)
+
+    def _broken(self, frame: Broken) -> None:
+        undecided = self._framing is None
+        if undecided:
+            # Its sender speaks neither framing; a line is what a person or a line-reading program can still see.
+            self._framing = "lines"
+        self._unreadable(f"no message: {frame.reason}", frame.excerpt)
+        if undecided:
+            self._framing = None
 
     def _on_message(self, message: Json, frame: bytes) -> None:
         serving = self._serving
