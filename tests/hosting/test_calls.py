@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import anyio
@@ -201,7 +202,7 @@ async def test_a_provider_gets_a_token_from_its_host_and_the_token_is_masked_fro
 
     async def source(request: TokenRequest) -> Token:
         asked.append(request)
-        return Token("eyJ-very-secret", 2_000_000_000)
+        return Token("eyJ-very-secret", datetime(2033, 5, 18, 5, 33, 20, tzinfo=timezone(timedelta(hours=2))))
 
     with anyio.fail_after(10):
         async with Host() as host:
@@ -209,7 +210,7 @@ async def test_a_provider_gets_a_token_from_its_host_and_the_token_is_masked_fro
             result = await session.call(Verb.SAVE, note())
             await session.aclose()
     assert result.properties is not None
-    assert json.loads(result.properties["text"]) == {"token": "eyJ-very-secret", "expiresOn": 2_000_000_000}
+    assert json.loads(result.properties["text"]) == {"token": "eyJ-very-secret", "expiresOn": "2033-05-18T03:33:20Z"}
     assert asked == [TokenRequest(("all",), None, True)]
     assert "eyJ-very-secret" not in session.stderr_tail
     assert "***" in session.stderr_tail

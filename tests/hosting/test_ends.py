@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -10,12 +12,13 @@ import psutil
 import pytest
 
 from extensor.contract import ResourceData, Verb
-from extensor.errors import ConnectionLost, ProviderExited
+from extensor.errors import ConnectionLost, ProviderExited, StartFailed
 from extensor.hosting import Host, LaunchSpec, ProviderSession, StopLadder
 
 pytestmark = pytest.mark.anyio
 Program = Callable[..., LaunchSpec]
 Note = Callable[..., ResourceData]
+PROGRAMS = Path(__file__).parent / "programs"
 QUICK = StopLadder(0.2, 0.2, 2.0)
 
 
@@ -237,3 +240,87 @@ async def test_no_descriptor_is_left_open(program: Program):
             for _ in range(5):
                 await (await host.start(program("notes"))).aclose()
             assert psutil.Process().num_fds() == before
+
+
+async def test_without_process_descriptors_the_exit_is_seen_all_the_same(
+    program: Program, note: Note, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with anyio.fail_after(10):
+        async with Host() as host:
+            session = await host.start(program("has_grandchild", tmp_path / "pid"))
+            with pytest.raises(ProviderExited, match="code 4"):
+                await session.call(Verb.SAVE, note())
+            await gone(int((tmp_path / "pid").read_text()))
+
+
+async def test_a_session_closed_while_its_provider_starts_leaves_no_process(program: Program):
+    errors: list[BaseException] = []
+    with anyio.fail_after(10):
+        async with Host() as host:
+            session = host.lazy(program("silent"))
+            async with anyio.create_task_group() as group:
+                group.start_soon(failure_of, session.start(), errors)
+                while session.pid is None:
+                    await anyio.lowlevel.checkpoint()
+                pid = session.pid
+                await session.aclose()
+                assert not is_running(pid)
+    assert "was closed" in str(errors[0])
+
+
+HOST_PROGRAM = """
+import anyio, sys
+from extensor.hosting import Host, LaunchSpec
+
+async def main():
+    async with Host() as host:
+        session = await host.start(LaunchSpec("notes", (sys.executable, sys.argv[1])))
+        print(session.pid, flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(main)
+"""
+
+
+def test_a_host_that_is_killed_leaves_no_provider_behind():
+    with subprocess.Popen(
+        [sys.executable, "-c", HOST_PROGRAM, str(PROGRAMS / "notes.py")], stdout=subprocess.PIPE
+    ) as host:
+        assert host.stdout is not None
+        provider = psutil.Process(int(host.stdout.readline()))
+        host.kill()
+        provider.wait(5)
+    assert host.returncode == -signal.SIGKILL
+
+
+async def test_starts_that_fail_leave_no_descriptor_open(program: Program):
+    async with Host() as host:
+        with pytest.raises(StartFailed):
+            await host.start(program("dies_on_start"))
+        before = psutil.Process().num_fds()
+        for spec in (program("dies_on_start"), LaunchSpec("gone", ("/no/such/program",))) * 3:
+            with pytest.raises(StartFailed):
+                await host.start(spec)
+        assert psutil.Process().num_fds() == before
+
+
+async def test_no_more_calls_are_sent_at_once_than_the_provider_takes(program: Program, note: Note):
+    most = 0
+
+    async def save(session: ProviderSession) -> None:
+        nonlocal most
+        result = await session.call(Verb.SAVE, note())
+        assert result.properties is not None
+        most = max(most, int(result.properties["running"]))
+
+    with anyio.fail_after(20):
+        async with Host() as host:
+            session = await host.start(program("two_at_once"))
+            async with anyio.create_task_group() as group:
+                for _ in range(6):
+                    group.start_soon(save, session)
+    assert most == 2

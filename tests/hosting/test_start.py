@@ -9,7 +9,7 @@ import pytest
 
 from extensor.contract import Limits
 from extensor.errors import StartFailed
-from extensor.hosting import Host, LaunchSpec, LogEntry, greeting
+from extensor.hosting import Host, LaunchSpec, LogEntry
 
 pytestmark = pytest.mark.anyio
 Program = Callable[..., LaunchSpec]
@@ -74,10 +74,9 @@ async def test_a_program_that_the_system_cannot_start_is_reported_with_the_reaso
             await host.start(spec)
 
 
-async def test_a_provider_that_never_greets_is_given_up_and_ended(program: Program, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(greeting, "GREETING", 0.5)
+async def test_a_provider_that_never_greets_is_given_up_and_ended(program: Program):
     with anyio.fail_after(10):
-        async with Host() as host:
+        async with Host(start_timeout=0.5) as host:
             with pytest.raises(
                 StartFailed, match=r"did not answer provider/initialize within 0.5 s(.|\n)*I am thinking"
             ):

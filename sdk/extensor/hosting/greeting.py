@@ -15,7 +15,7 @@ from extensor.contract import (
 from extensor.contract.handshake import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS
 from extensor.errors import CallTimedOut, ConnectionFailed, ConnectionLost, RpcError, StartFailed
 from extensor.hosting.connection import Connection
-from extensor.hosting.timeouts import FAILED_START, GREETING
+from extensor.hosting.timeouts import FAILED_START
 
 _SPOKEN = ", ".join(SUPPORTED_PROTOCOL_VERSIONS)
 
@@ -33,34 +33,35 @@ class Greeting:
 async def greet(
     connection: Connection,
     *,
+    patience: float,
     want_version: str | None,
     capabilities: HostCapabilities,
     client: tuple[str, str],
     token: str | None,
 ) -> Greeting:
-    """Greet the provider at the other end, check protocol and version.
+    """Greet the provider at the other end within `patience` seconds, check protocol and version.
 
     Raises `StartFailed` with what happened, its exit code and the end of its stderr included; the connection is closed
     then.
     """
+    params = InitializeParams(SUPPORTED_PROTOCOL_VERSIONS, *client, capabilities, token)
     try:
-        return await _greet(connection, want_version, capabilities, client, token)
+        greeting = await _greet(connection, params, patience)
+        if want_version is not None and greeting.version is not None and not serves(greeting.version, want_version):
+            raise StartFailed(
+                f"{ErrorCode.UNSUPPORTED_VERSION}: version {want_version} of provider {connection.name} is asked for, "
+                f"and {greeting.version} answers; a provider serves its own version and lower ones of the same major "
+                "version"
+            )
     except BaseException:
         connection.close(FAILED_START)
         raise
+    return greeting
 
 
-async def _greet(
-    connection: Connection,
-    want_version: str | None,
-    capabilities: HostCapabilities,
-    client: tuple[str, str],
-    token: str | None,
-) -> Greeting:
-    params = InitializeParams(SUPPORTED_PROTOCOL_VERSIONS, *client, capabilities, token)
+async def _greet(connection: Connection, params: InitializeParams, patience: float) -> Greeting:
     try:
-        wire = await connection.peer.call(INITIALIZE, params.to_wire(), timeout=GREETING)
-        answer = InitializeResult.from_wire(wire)
+        answer = InitializeResult.from_wire(await connection.peer.call(INITIALIZE, params.to_wire(), timeout=patience))
     except RpcError as error:
         if error.code == RpcCode.METHOD_NOT_FOUND:  # the handshake is optional
             return Greeting(connection.name, None, PROTOCOL_VERSION, Limits())
@@ -69,7 +70,7 @@ async def _greet(
         ) from error
     except CallTimedOut as error:
         raise StartFailed(
-            f"provider {connection.name} did not answer {INITIALIZE} within {GREETING:g} s{connection.evidence()}"
+            f"provider {connection.name} did not answer {INITIALIZE} within {patience:g} s{connection.evidence()}"
         ) from error
     except ConnectionLost as error:
         reason = await connection.why(error)
@@ -84,12 +85,6 @@ async def _greet(
         raise StartFailed(
             f"{ErrorCode.UNSUPPORTED_VERSION}: provider {connection.name} speaks protocol version "
             f"{answer.protocol_version}, this host speaks {_SPOKEN}"
-        )
-    if want_version is not None and not serves(answer.provider_version, want_version):
-        raise StartFailed(
-            f"{ErrorCode.UNSUPPORTED_VERSION}: version {want_version} of provider {connection.name} is asked for, and "
-            f"{answer.provider_version} answers; a provider serves its own version and "
-            "lower ones of the same major version"
         )
     return Greeting(answer.provider_name, answer.provider_version, answer.protocol_version, answer.limits)
 

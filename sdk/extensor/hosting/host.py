@@ -17,7 +17,7 @@ from extensor.hosting.process import ProviderProcess
 from extensor.hosting.retry import Clock, SystemClock
 from extensor.hosting.session import ProviderSession, SessionOptions
 from extensor.hosting.tail import StderrTail
-from extensor.hosting.timeouts import CONNECTING, StopLadder
+from extensor.hosting.timeouts import CONNECTING, GREETING, StopLadder
 from extensor.rpc import ByteStream, connect_tcp, connect_unix, fd_stream
 
 
@@ -37,16 +37,19 @@ class Host:
         ladder: StopLadder | None = None,
         clock: Clock | None = None,
         client: tuple[str, str] = ("extensor", "0"),
+        start_timeout: float = GREETING,
     ) -> None:
         """`redactor` masks in logs and tails what it knows or learns; `limits` bound what providers may send.
 
-        `clock` times retries; `client` is the name and version that providers see.
+        `clock` times retries; `client` is the name and version that providers see; `start_timeout` is how many seconds
+        a provider has to answer the handshake.
         """
         self.redactor = redactor or Redactor()
         self._limits = limits or Limits()
         self._ladder = ladder or StopLadder()
         self._clock: Clock = clock or SystemClock()
         self._client = client
+        self._start_timeout = start_timeout
         self._connections: set[Connection] = set()
         self._group: anyio.abc.TaskGroup | None = None
         self._open = False
@@ -109,7 +112,9 @@ class Host:
         token_source: TokenSource | None = None,
     ) -> ProviderSession:
         """A session whose provider is launched by its first call or `start`, which then raise `StartFailed`."""
-        options = SessionOptions(want_version, on_log, on_progress, token_source, None, self._client)
+        options = SessionOptions(
+            want_version, on_log, on_progress, token_source, None, self._client, self._start_timeout
+        )
         return ProviderSession(spec.name, partial(self._launch, spec), options, self.redactor, self._clock)
 
     async def connect(
@@ -129,7 +134,9 @@ class Host:
         """
         if token is not None:
             self.redactor.add(token)
-        options = SessionOptions(want_version, on_log, on_progress, token_source, token, self._client)
+        options = SessionOptions(
+            want_version, on_log, on_progress, token_source, token, self._client, self._start_timeout
+        )
         label = name or address
         return await self._started(
             ProviderSession(label, partial(self._dial, address, label), options, self.redactor, self._clock)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from extensor.contract import Json, JsonObject, Verb
@@ -60,14 +61,15 @@ class TokenRequest:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An access token. `expires_on` is in seconds since the epoch."""
+    """An access token."""
 
     token: str
-    expires_on: float
+    expires_on: datetime
+    """With its time zone."""
 
     def to_wire(self) -> JsonObject:
         """The result of `host/acquireToken`."""
-        return {"token": self.token, "expiresOn": self.expires_on}
+        return {"token": self.token, "expiresOn": self.expires_on.astimezone(UTC).isoformat().replace("+00:00", "Z")}
 
 
 OnLog: TypeAlias = Callable[[LogEntry], None]

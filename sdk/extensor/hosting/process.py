@@ -119,12 +119,18 @@ class ProviderProcess:
         try:
             pidfd = os.pidfd_open(self._popen.pid)
         except (AttributeError, OSError):  # other systems, old kernels
-            await anyio.to_thread.run_sync(self._popen.wait, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1))
+            await anyio.to_thread.run_sync(self._wait, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1))
             return
         try:
             await anyio.wait_readable(pidfd)
         finally:
             os.close(pidfd)
+
+    def _wait(self) -> None:
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            self._popen.wait()
 
     async def _drain(self) -> None:
         while True:

@@ -38,7 +38,7 @@ from extensor.hosting.connection import Connection, Ears
 from extensor.hosting.greeting import Greeting, greet
 from extensor.hosting.notices import LogEntry, OnLog, OnProgress, OnRetry, ProgressNotice, TokenRequest, TokenSource
 from extensor.hosting.retry import Clock, Operation
-from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, PINGING
+from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, GREETING, PINGING
 from extensor.rpc import Request, RpcFailure
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class SessionOptions:
     """Presented in the handshake to a provider on TCP."""
     client: tuple[str, str] = ("extensor", "0")
     """Name and version that the handshake gives for this host."""
+    patience: float = GREETING
+    """Seconds for the answer to the handshake."""
 
 
 class ProviderSession:
@@ -230,10 +232,13 @@ class ProviderSession:
     async def aclose(self) -> None:
         """Stop the provider and return when nothing of it is left. A second call waits for the same end."""
         self._closed = True
-        live = self._live
-        if live is not None:
-            live.close()
-            with anyio.CancelScope(shield=True):  # the ladder is bounded
+        if self._live is not None:
+            self._live.close()
+        with anyio.CancelScope(shield=True):  # bounded by the ladder, and by a start that is under way
+            async with self._opening:
+                live = self._live
+            if live is not None:
+                live.close()
                 await live.ended.wait()
 
     async def _ask(self, method: str, timeout: float) -> Json:
@@ -246,7 +251,10 @@ class ProviderSession:
         slots = self._slots
         owed = self._owed
         if limited:
-            await slots.acquire()
+            try:
+                slots.acquire_nowait()
+            except anyio.WouldBlock:
+                await slots.acquire()
         owed[method] += 1
         try:
             return await live.peer.call(method, params, timeout=timeout)
@@ -281,8 +289,7 @@ class ProviderSession:
 
     async def _connected(self) -> Connection:
         async with self._opening:
-            if self._closed:
-                raise ConnectionLost(f"the session with provider {self.label} is closed")
+            self._require_open()
             live = self._live
             if live is not None:
                 if not live.over:
@@ -292,8 +299,10 @@ class ProviderSession:
             connection = await self._open(Ears(self._serve, self._on_notification, self._on_stray, self._on_line))
             self._live = connection
             self.starts += 1
+            self._require_open()
             greeting = await greet(
                 connection,
+                patience=options.patience,
                 want_version=options.want_version,
                 capabilities=HostCapabilities(
                     progress=options.on_progress is not None,
@@ -307,9 +316,11 @@ class ProviderSession:
                 self._slots = anyio.Semaphore(greeting.limits.max_concurrent_requests, fast_acquire=True)
             self._greeting = greeting
             connection.peer.max_send_bytes = greeting.limits.max_message_bytes
-            if self._closed:
-                connection.close()
             return connection
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ConnectionLost(f"the session with provider {self.label} is closed")
 
     async def _serve(self, request: Request) -> Json:
         source = self._options.token_source
@@ -360,12 +371,12 @@ class ProviderSession:
             _tell(self._options.on_log, LogEntry(self.label, source, level, self._redactor.text(message)))
 
 
-_CODES: dict[int, ErrorCode] = {
+_CODES: dict[int, str] = {
     RpcCode.METHOD_NOT_FOUND: ErrorCode.OPERATION_NOT_SUPPORTED,
     RpcCode.INVALID_PARAMS: ErrorCode.INVALID_REQUEST,
     RpcCode.INVALID_REQUEST: ErrorCode.INVALID_REQUEST,
     RpcCode.PARSE_ERROR: ErrorCode.INVALID_REQUEST,
-    RpcCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_REQUEST,
+    RpcCode.MESSAGE_TOO_LARGE: "MessageTooLarge",  # the call or its answer, in which case it was carried out
 }
 """The contract's word for a JSON-RPC error that brings none; `InternalError` for all others."""
 

@@ -1,0 +1,63 @@
+"""Our host with our own author's side at the other end of the pipe."""
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from extensor.contract import Import, ResourceData, Verb
+from extensor.errors import ProviderExited
+from extensor.hosting import Host, LaunchSpec
+from extensor.types import TypeIndex
+
+pytestmark = pytest.mark.anyio
+PROGRAM = Path(__file__).parent / "programs" / "vault.py"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> LaunchSpec:
+    return LaunchSpec("vault", (sys.executable, str(PROGRAM)), tmp_path, {"VAULT": str(tmp_path / "vault.json")})
+
+
+def secret(name: str) -> ResourceData:
+    return ResourceData(Import("vault", "2.0.0"), "secret@1.0", {"name": name, "owner": "me", "password": "hunter2"})
+
+
+async def test_a_provider_made_with_the_sdk_is_started_called_described_and_stopped(vault: LaunchSpec):
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(vault, want_version="2.0.0")
+            assert (session.name, session.version) == ("vault", "2.1.0")
+            saved = await session.call(Verb.SAVE, secret("a"))
+            assert saved.properties == {"name": "a", "owner": "me", "length": 7}
+            assert saved.identifiers == {"name": "a"}
+            (listed,) = await session.list_types()
+            assert listed.type == "secret@1.0"
+            types = await session.types()
+            assert isinstance(types, TypeIndex)
+            assert types is await session.types()
+            assert await session.visible(secret("a")) == {"name": "a", "owner": "me"}
+            with anyio.fail_after(4):  # it leaves when asked: the ladder's second step is at 5
+                await session.aclose()
+
+
+async def test_a_save_with_a_write_only_property_that_was_done_before_the_crash_is_not_done_again(
+    vault: LaunchSpec, tmp_path: Path
+):
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(vault)
+            saved = await session.perform(Verb.SAVE, secret("once"), budget=60)
+    assert saved.properties == {"name": "once", "owner": "me", "length": 7}
+    assert json.loads((tmp_path / "vault.json").read_text())["once"]["saves"] == 1
+    assert session.starts == 2
+
+
+async def test_a_crash_shows_its_code(vault: LaunchSpec):
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(vault)
+            with pytest.raises(ProviderExited, match="exited with code 9"):
+                await session.call(Verb.SAVE, secret("once"))
