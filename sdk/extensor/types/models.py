@@ -25,6 +25,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from extensor.contract.names import TypeName
+from extensor.contract.unknown import Unknown
 from extensor.errors import TypesError
 from extensor.types import model
 from extensor.types.annotations import Annotations
@@ -153,6 +154,7 @@ class _Converter:
         return model.ArrayType(item_type, shortest, longest)
 
     def _union(self, args: tuple[Any, ...], said: Annotations, where: str) -> model.Type:
+        args = tuple(arm for arm in args if arm is not Unknown)
         arms = [arm for arm in args if arm is not type(None)]
         if len(arms) == 1:
             found = self.of(arms[0], said, where)
@@ -163,12 +165,13 @@ class _Converter:
         return found if len(arms) == len(args) else _joined([found, model.NullType()])
 
     def _discriminated(self, arms: Sequence[Any], discriminator: str, where: str) -> model.Type:
-        key = (discriminator, *arms)
+        models = self._models(arms, where)
+        key = (discriminator, *models)
         known = self._unions.get(key)
         if known is not None:
             return known
         made = self._unions[key] = model.DiscriminatedObjectType(_title(where))
-        for arm in self._models(arms, where):
+        for arm in models:
             field = arm.model_fields.get(discriminator)
             if field is None:
                 raise TypesError(
