@@ -40,18 +40,17 @@ def test_a_deployment_in_a_pipe_is_a_line_for_each_resource() -> None:
     ) == [
         '! web (note@1.0, name: "web"): try 1 failed, the next follows in 0.5 s: Throttled: too many',
         '+ web (note@1.0, name: "web") saved (0.2 s)',
-        "! db (note@1.0) failed (2.0 s); it is unclear whether it took effect",
-        "  name: taken (Conflict)",
+        "! db (note@1.0) failed (2.0 s): Conflict; it is unclear whether it took effect",
         "* app (note@1.0) skipped: db failed",
         '* web (note@1.0, name: "web") left the record: renamed',
     ]
 
 
-def test_a_destruction_says_what_was_gone_already() -> None:
+def test_a_destruction_is_a_line_for_each_resource() -> None:
     assert told(
         events.OperationSucceeded(WEB, Verb.DELETE, 0.0),
         events.OperationSucceeded(DB, Verb.DELETE, 0.0, was_absent=True),
-    ) == ['- web (note@1.0, name: "web") deleted (0.0 s)', "- db (note@1.0) was gone already (0.0 s)"]
+    ) == ['- web (note@1.0, name: "web") deleted (0.0 s)', "- db (note@1.0) deleted (0.0 s)"]
 
 
 def test_a_preview_tells_no_steps() -> None:

@@ -42,7 +42,8 @@ def report(error: BaseException, console: Console, *, output: str) -> Exit:
         return _tell(console, output, error.headline, error.faults, error.code)
     if isinstance(error, ExtensorError):
         faults = faults_of(error)
-        return _tell(console, output, faults[0].message if len(faults) == 1 else "it failed", faults, Exit.FAILED)
+        headline = faults[0].message if len(faults) == 1 and not faults[0].path else "it cannot be done"
+        return _tell(console, output, headline, faults, Exit.FAILED)
     if os.environ.get(TRACE_VARIABLE) == "1":
         traceback.print_exception(error, file=sys.stderr)
     message = (

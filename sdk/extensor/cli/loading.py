@@ -11,6 +11,7 @@ from extensor.cli.parameters import Declared, typed_values
 from extensor.cli.trouble import Trouble
 from extensor.contract.json import Json
 from extensor.engine.results import DEFAULT_PARALLELISM, DeploymentRequest
+from extensor.errors import TemplateError
 from extensor.template import check_parameters, load_parameters, parse_template
 from extensor.template.schemas import resolve
 
@@ -46,9 +47,13 @@ def load_request(args: argparse.Namespace) -> DeploymentRequest:
 
 
 def load_template(path: Path) -> "Template":
-    """The template in a file. Raises `Trouble` or `TemplateError` with the place and a remedy."""
+    """The template in a file. Raises `Trouble` with the place and a remedy."""
     refuse_bicep(path)
-    return parse_template(read_document(path, "template"), source=str(path))
+    content = read_document(path, "template")
+    try:
+        return parse_template(content, source=str(path))
+    except TemplateError as error:
+        raise Trouble(f"{path} is not a template that can be deployed", error.faults) from error
 
 
 def file_values(files: Iterable[Path]) -> dict[str, Json]:
@@ -56,7 +61,11 @@ def file_values(files: Iterable[Path]) -> dict[str, Json]:
     values: dict[str, Json] = {}
     for file in files:
         refuse_bicep(file)
-        values = merged(values, load_parameters(read_document(file, "parameter file"), source=str(file)))
+        content = read_document(file, "parameter file")
+        try:
+            values = merged(values, load_parameters(content, source=str(file)))
+        except TemplateError as error:
+            raise Trouble(f"{file} is not a parameter file that can be read", error.faults) from error
     return values
 
 

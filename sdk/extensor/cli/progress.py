@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 from extensor.cli.console import Console, printable
-from extensor.cli.failures import fault_lines
 from extensor.cli.values import identity
 from extensor.contract import Verb
 from extensor.engine import events
@@ -89,18 +88,16 @@ class Progress:
         self._done.add(name)
         if self._steps and event.verb in _DONE:
             symbol, word, colour = _DONE[event.verb]
-            word = "was gone already" if event.was_absent and event.verb is Verb.DELETE else word
             self._say(f"{_name(event.resource)} {word} ({event.seconds:.1f} s)", symbol, colour)
 
     def _failed(self, event: events.OperationFailed) -> None:
         name = event.resource.symbolic_name
         self._running.pop(name, None)
         self._done.add(name)
-        if self._steps:
+        if self._steps:  # the reasons are told in full at the end of the run
+            codes = ", ".join(dict.fromkeys(str(fault.code) for fault in event.faults))
             unclear = "; it is unclear whether it took effect" if event.unclear else ""
-            self._say(f"{_name(event.resource)} failed ({event.seconds:.1f} s){unclear}", "!", "red")
-            for line in fault_lines(event.faults):
-                self._say(line)
+            self._say(f"{_name(event.resource)} failed ({event.seconds:.1f} s): {codes}{unclear}", "!", "red")
 
     def _say(self, text: str, symbol: str = "", colour: str = "") -> None:
         mark = f"{self._console.paint(symbol, colour)} " if symbol else ""

@@ -1,0 +1,190 @@
+"""A deployment's life through the command: preview, deploy, repeat, change, destroy."""
+
+import json
+from typing import Any
+
+import pytest
+
+HELLO = {"type": "string", "defaultValue": "hello world"}
+
+
+@pytest.fixture
+def chain(stage: Any) -> Any:
+    """Two notes, the second made from the first."""
+    stage.template(
+        {
+            "first": stage.resource("note", name="first", text="[parameters('greeting')]"),
+            "second": stage.resource("note", "first", name="second", text="[format('{0}!', reference('first').text)]"),
+        },
+        parameters={"greeting": HELLO},
+        outputs={"words": {"type": "int", "value": "[reference('first').words]"}},
+    )
+    return stage
+
+
+def test_what_is_deployed_is_previewed_repeated_changed_and_destroyed(chain: Any) -> None:
+    assert chain.json("validate", "main.json") == {"status": "Succeeded", "errors": []}
+
+    preview = chain.json("what-if", "main.json")
+    assert [(c["symbolicName"], c["changeType"], c["identifiers"]) for c in preview["changes"]] == [
+        ("first", "Create", {"name": "first"}),
+        ("second", "Create", {"name": "second"}),
+    ]
+    assert not list(chain.folder.glob("*.note.json"))
+    assert not (chain.folder / ".extensor").exists()
+
+    deployed = chain.json("deploy", "main.json")
+    assert deployed["status"] == "Succeeded"
+    assert deployed["errors"] == []
+    assert deployed["outputs"] == {"words": {"type": "int", "value": 2}}
+    assert {(r["symbolicName"], r["status"]) for r in deployed["resources"]} == {
+        ("first", "Saved"),
+        ("second", "Saved"),
+    }
+
+    again = chain.json("what-if", "main.json", "--exit-code")
+    assert (again["changes"], again["unchanged"]) == ([], 2)
+
+    changed = chain.json("what-if", "main.json", "-p", "greeting=good day", "--exit-code", code=2)
+    (first, *_) = changed["changes"]
+    assert (first["changeType"], first["delta"]) == (
+        "Modify",
+        [{"path": "$.properties.text", "changeType": "Modify", "before": "hello world", "after": "good day"}],
+    )
+
+    shown = chain.json("show", "main.json")
+    assert (shown["stack"], shown["status"]) == ("main", "Succeeded")
+    assert [r["symbolicName"] for r in shown["resources"]] == ["first", "second"]
+
+    destroyed = chain.json("destroy", "main.json")
+    assert [r["status"] for r in destroyed["resources"]] == ["Deleted", "Deleted"]
+    assert not list(chain.folder.glob("*.note.json"))
+    assert chain.json("show", "main.json")["resources"] == []
+
+
+def test_a_pipe_gets_plain_text_with_results_and_progress_apart(chain: Any) -> None:
+    what_if = chain.process("what-if", "main.json")
+    assert (what_if.returncode, what_if.stderr) == (0, "")
+    assert '\n  + first  note@1.0  name: "first"\n' in what_if.stdout
+    assert "Resource changes: 2 to create." in what_if.stdout
+
+    deploy = chain.process("deploy", "main.json")
+    assert deploy.returncode == 0
+    assert deploy.stdout.startswith("Outputs:\n  words: 2\n\nDeployed: 2 saved, in ")
+    assert [line.partition(" saved")[0] for line in deploy.stderr.splitlines()] == [
+        '+ first (note@1.0, name: "first")',
+        '+ second (note@1.0, name: "second")',
+    ]
+    assert "\x1b" not in what_if.stdout + deploy.stdout + deploy.stderr
+
+    assert "No change: all 2 resources are as the template says." in chain.run("what-if", "main.json").stdout
+    assert 'first   note@1.0  name: "first"' in chain.run("show").stdout
+    assert chain.run("destroy").stdout.startswith("Destroyed: 2 deleted, in ")
+
+
+def test_a_preview_fails_without_exit_code_two(chain: Any) -> None:
+    chain.template({"bad": chain.resource("note", name="NOT A NAME")})
+    done = chain.run("what-if", "main.json", "--exit-code")
+    assert done.returncode == 1
+    assert "bad: name: " in done.stderr
+
+
+def test_stack_and_state_say_where_a_deployment_is_recorded(chain: Any) -> None:
+    words = ("--stack", "blue", "--state", "elsewhere")
+    chain.json("deploy", "main.json", *words)
+    assert not (chain.folder / ".extensor").exists()
+    assert chain.json("show", *words)["stack"] == "blue"
+    assert chain.json("show", "--state", "elsewhere")["stack"] == "blue"
+    chain.json("deploy", "main.json", "--stack", "green", "--state", "elsewhere")
+    several = chain.json("show", "--state", "elsewhere", code=1)
+    assert "blue, green" in several["errors"][0]["message"]
+    assert chain.json("destroy", *words)["status"] == "Succeeded"
+
+
+def test_the_template_may_be_gone_when_its_resources_are_destroyed(chain: Any) -> None:
+    chain.json("deploy", "main.json")
+    (chain.folder / "main.json").unlink()
+    assert chain.json("destroy", "main.json")["status"] == "Succeeded"
+
+
+def test_parameters_come_from_files_and_words_and_words_win(chain: Any) -> None:
+    folder = chain.folder
+    (folder / "one.json").write_text(json.dumps({"parameters": {"greeting": {"value": "from one"}}}), "utf-8")
+    (folder / "two.json").write_text(json.dumps({"GREETING": "from two"}), "utf-8")
+
+    def text(*words: str) -> str:
+        chain.json("deploy", "main.json", *words)
+        return json.loads((folder / "first.note.json").read_text("utf-8"))["text"]
+
+    assert text("--parameters", "one.json") == "from one"
+    assert text("--parameters", "one.json", "--parameters", "two.json") == "from two"
+    assert text("--parameters", "two.json", "-p", "greeting=from a word") == "from a word"
+
+
+def test_a_transient_failure_is_told_and_tried_again(stage: Any) -> None:
+    stage.template({"busy": stage.resource("busy", name="busy")})
+    done = stage.run("deploy", "main.json")
+    assert done.returncode == 0
+    assert (
+        '! busy (busy@1.0, name: "busy"): try 1 failed, the next follows in 0.0 s: Throttled: one at a time'
+        in done.stderr
+    )
+
+
+def test_a_providers_structured_error_reaches_text_and_json_whole(stage: Any) -> None:
+    stage.template(
+        {
+            "bad": stage.resource("refused", name="bad", text="x"),
+            "after": stage.resource("note", "bad", name="after"),
+        }
+    )
+    faults = [
+        {"path": "$.properties.text", "code": "QuotaSpent", "message": "no room for 'x'"},
+        {"path": "$.properties.name", "code": "InvalidProperty", "message": "too short\nby far"},
+    ]
+    document = stage.json("deploy", "main.json", code=1)
+    assert document["status"] == "Failed"
+    assert document["errors"] == [{"symbolicName": "bad", **fault} for fault in faults]
+    by_name = {r["symbolicName"]: r for r in document["resources"]}
+    assert (by_name["bad"]["status"], by_name["bad"]["errors"]) == ("Failed", faults)
+    assert (by_name["after"]["status"], by_name["after"]["reason"]) == ("Skipped", "it depends on bad, which failed")
+
+    done = stage.run("deploy", "main.json")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-4:] == [
+        "error: the deployment failed",
+        "  bad: text: no room for 'x' (QuotaSpent)",
+        "  bad: name: too short",
+        "    by far (InvalidProperty)",
+    ]
+    assert done.stdout.startswith("Not deployed: 1 failed, 1 skipped, in ")
+
+
+def test_validate_tells_every_fault_with_its_place_in_the_template(stage: Any) -> None:
+    stage.template(
+        {
+            "one": stage.resource("note", name="NO", colour="red"),
+            "two": stage.resource("nota", name="x"),
+        }
+    )
+    errors = stage.json("validate", "main.json", code=1)["errors"]
+    assert {(error["code"], error["path"]) for error in errors} >= {
+        ("InvalidProperty", "$.resources.one.properties.name"),
+        ("UnknownProperty", "$.resources.one.properties.colour"),
+    }
+    assert any(error["code"] == "UnknownResourceType" for error in errors)
+
+
+def test_types_are_written_for_the_compiler(stage: Any, project: Any) -> None:
+    import sys
+
+    program = project / "tests/process/cli/programs/notes.py"
+    document = stage.json("types", f"{sys.executable} {program}", "--out", "types")
+    assert document["provider"] == {"name": "notes", "version": "1.2.0"}
+    assert document["types"] == ["busy@1.0", "gate@1.0", "note@1.0", "refused@1.0", "slow-preview@1.0"]
+    index = json.loads((stage.folder / "types/index.json").read_text("utf-8"))
+    assert set(index["resources"]) == set(document["types"])
+    assert document["files"] == ["types/index.json", "types/types.json"]
+
+    failed = stage.json("types", "no-such-provider", "--out", "types", code=1)
+    assert failed["errors"][0]["code"] == "ProviderNotFound"
