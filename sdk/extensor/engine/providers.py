@@ -66,9 +66,8 @@ class RecordedProviders:
             return config
         if missing := self.missing(record):
             raise missing_parameters(record, missing)
-        template = parse_template(
-            {"parameters": {name: _declaration(self._parameters[name.lower()]) for name in record.parameters}}
-        )
+        declared = {name: _declaration(self._parameters[name.lower()]) for name in record.parameters}
+        template = parse_template({"parameters": declared, "resources": {}})
         scope = Scope(template, {name: self._parameters[name.lower()] for name in record.parameters})
         return _completed(config, scope, record)
 

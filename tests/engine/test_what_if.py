@@ -1,0 +1,250 @@
+"""Previews: what would change, without changing anything."""
+
+import pytest
+
+from extensor.contract import ErrorCode, ResourceResult, Verb, has_unknown, is_unknown
+from extensor.errors import InvalidProperty, OperationFailed, PreviewNotSupported, StartFailed
+
+pytestmark = pytest.mark.anyio
+
+
+def shown(result) -> dict[str, str]:
+    return {change.symbolic_name: change.change_type for change in result.changes}
+
+
+def delta(result, name: str) -> dict:
+    (change,) = [change for change in result.changes if change.symbolic_name == name]
+    return {item.path: (item.before, item.after) for item in change.delta}
+
+
+async def test_a_new_resource_is_a_create_with_all_it_will_have(stack, world, make) -> None:
+    result = await stack.what_if(make.template({"a": make.box("a", text="hi")}))
+    (change,) = result.changes
+    assert (change.change_type, change.symbolic_name, change.type) == ("Create", "a", "box@1.0")
+    assert change.identifiers == {"name": "a"}
+    assert delta(result, "a") == {
+        "$.properties.name": (None, "a"),
+        "$.properties.text": (None, "hi"),
+        "$.properties.size": (None, 2),
+    }
+    assert result.unchanged == 0
+
+
+async def test_after_a_deployment_nothing_would_change(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", text="hi"), "b": make.box("b", text="[reference('a').text]")})
+    await stack.deploy(entries)
+    result = await stack.what_if(entries)
+    assert result.changes == ()
+    assert result.unchanged == 2
+
+
+async def test_only_the_changed_property_shows(stack, world, make) -> None:
+    await stack.deploy(make.template({"a": make.box("a", text="hi", labels={"k": "v"}), "b": make.box("b")}))
+    result = await stack.what_if(make.template({"a": make.box("a", text="ho", labels={"k": "v"}), "b": make.box("b")}))
+    assert shown(result) == {"a": "Modify"}
+    assert delta(result, "a") == {"$.properties.text": ("hi", "ho")}
+    assert result.unchanged == 1
+
+
+async def test_a_preview_makes_only_get_and_preview_calls_and_no_state(stack, world, make, tmp_path) -> None:
+    world.boxes["", "there"] = {"name": "there", "text": "x"}
+    await stack.what_if(
+        make.template(
+            {"there": make.box("there", _existing=True), "a": make.box("a", text="[reference('there').text]")}
+        )
+    )
+    assert {call.verb for call in world.calls} == {Verb.GET, Verb.PREVIEW_SAVE}
+    assert not (tmp_path / ".extensor").exists()
+
+
+async def test_only_previews_see_unknown_values(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", text="x"), "b": make.box("b", text="[string(reference('a').size)]")})
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    await stack.what_if(entries)
+    world.preview = None
+    await stack.deploy(entries)
+    assert any(has_unknown(call.data.properties) for call in world.calls if call.verb is Verb.PREVIEW_SAVE)
+    assert not any(has_unknown(call.data.properties) for call in world.calls if call.verb is not Verb.PREVIEW_SAVE)
+
+
+async def test_what_a_new_resource_will_tell_only_later_is_unknown_and_so_is_every_function_of_it(
+    stack, world, make
+) -> None:
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    text = "[toUpper(format('{0}-{1}', reference('a').size, length(string(reference('a').size))))]"
+    result = await stack.what_if(make.template({"a": make.box("a", text="x"), "b": make.box("b", text=text)}))
+    assert result.faults == ()
+    (_, after) = delta(result, "b")["$.properties.text"]
+    assert is_unknown(after)
+    assert "reference('a').size" in after.expression
+
+
+async def test_a_reference_to_an_unchanged_resource_is_resolved_from_what_is_there(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", text="hi"), "b": make.box("b", text="[string(reference('a').size)]")})
+    await stack.deploy(entries)
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    result = await stack.what_if(entries)
+    assert result.changes == ()
+    assert [call.data.properties["text"] for call in world.calls if call.verb is Verb.PREVIEW_SAVE] == ["hi", "2"]
+
+
+async def test_a_reference_to_a_resource_that_will_change_is_unknown(stack, world, make) -> None:
+    def entries(text):
+        return make.template(
+            {"a": make.box("a", text=text), "b": make.box("b", text="[format('n{0}', reference('a').size)]")}
+        )
+
+    await stack.deploy(entries("hi"))
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    result = await stack.what_if(entries("longer"))
+    before, after = delta(result, "b")["$.properties.text"]
+    assert before == "n2"
+    assert is_unknown(after)
+
+
+async def test_secrets_are_masked_before_and_after(stack, world, make) -> None:
+    def entries():
+        return make.template(
+            {"a": make.box("a", secret="[parameters('pw')]", text="[format('with {0}', parameters('pw'))]")},
+            parameters={"pw": {"type": "securestring"}},
+        )
+
+    await stack.deploy(entries(), {"pw": "old-canary"})
+    result = await stack.what_if(entries(), {"pw": "new-canary"})
+    assert delta(result, "a") == {"$.properties.secret": ("***", "***"), "$.properties.text": ("***", "***")}
+    assert "canary" not in repr(result)
+
+
+async def test_drift_by_hand_is_shown(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", text="hi")})
+    await stack.deploy(entries)
+    world.boxes["", "a"]["text"] = "by hand"
+    assert shown(await stack.what_if(entries)) == {"a": "Modify"}
+    del world.boxes["", "a"]
+    result = await stack.what_if(entries)
+    assert shown(result) == {"a": "Create"}
+    assert "not there any more" in result.changes[0].reason
+
+
+async def test_a_resource_that_is_no_longer_declared_is_a_delete(stack, world, make) -> None:
+    await stack.deploy(make.template({"a": make.box("a"), "b": make.box("b"), "c": make.box("c")}))
+    result = await stack.what_if(make.template({"a": make.box("other"), "c": make.box("c", _condition=False)}))
+    changes = {(change.change_type, change.symbolic_name, change.identifiers["name"]) for change in result.changes}
+    assert changes == {
+        ("Create", "a", "other"),
+        ("Delete", "a", "a"),
+        ("Delete", "b", "b"),
+        ("Delete", "c", "c"),
+    }
+    assert [change.change_type for change in result.changes][-3:] == ["Delete"] * 3
+
+
+async def test_what_is_gone_already_is_no_delete(stack, world, make) -> None:
+    await stack.deploy(make.template({"a": make.box("a")}))
+    world.boxes.clear()
+    assert (await stack.what_if(make.template({}))).changes == ()
+
+
+async def test_with_an_unknown_configuration_the_provider_is_not_started(stack, world, make) -> None:
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    imports = {
+        "b": {"provider": "boxes", "version": "1.0.0"},
+        "late": {"provider": "later", "version": "1.0.0", "config": {"place": "[string(reference('a').size)]"}},
+    }
+    result = await stack.what_if(
+        make.template({"a": make.box("a"), "c": {**make.box("c"), "import": "late"}}, imports=imports)
+    )
+    assert [wanted.provider for wanted in world.connected] == ["boxes"]
+    (change,) = [change for change in result.changes if change.symbolic_name == "c"]
+    assert (change.change_type, change.reason) == ("Unsupported", "not previewable: configuration unknown")
+    assert result.faults == ()
+
+
+async def test_a_preview_that_is_not_supported_is_a_change_with_its_reason(stack, world, make) -> None:
+    def refuse(data, wanted):
+        raise PreviewNotSupported("nobody can tell")
+
+    world.preview = refuse
+    result = await stack.what_if(make.template({"a": make.box("a"), "b": make.box("b", text="[reference('a').text]")}))
+    assert shown(result) == {"a": "Unsupported", "b": "Unsupported"}
+    assert result.changes[0].reason == "nobody can tell"
+    assert result.faults == ()
+
+
+async def test_unknown_identifiers_make_a_change_that_cannot_be_told(stack, world, make) -> None:
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {})
+    result = await stack.what_if(
+        make.template({"a": make.box("a", text="x"), "b": make.box("[string(reference('a').size)]")})
+    )
+    assert shown(result) == {"a": "Create", "b": "Unsupported"}
+    assert world.verbs(Verb.GET) == ["a"]
+
+
+async def test_what_a_provider_refuses_in_a_preview_is_a_fault(stack, world, make) -> None:
+    def refuse(data, wanted):
+        raise InvalidProperty("text", "too long")
+
+    world.preview = refuse
+    result = await stack.what_if(make.template({"a": make.box("a", text="x")}))
+    (fault,) = result.faults
+    assert (fault.symbolic_name, fault.fault.code) == ("a", "InvalidProperty")
+    assert not result.succeeded
+
+
+async def test_a_missing_existing_resource_is_a_fault_unless_this_deployment_may_make_it(stack, world, make) -> None:
+    result = await stack.what_if(make.template({"a": make.box("a", _existing=True)}))
+    assert [fault.fault.code for fault in result.faults] == [ErrorCode.RESOURCE_NOT_FOUND]
+    result = await stack.what_if(make.template({"a": make.box("x", _existing=True, needs=["b"]), "b": make.box("x")}))
+    assert result.faults == ()
+    assert shown(result) == {"b": "Create"}
+
+
+async def test_a_provider_that_does_not_start_is_a_fault(stack, world, make) -> None:
+    world.broken["boxes"] = StartFailed("it exited with code 3")
+    result = await stack.what_if(make.template({"a": make.box("a")}))
+    assert "code 3" in result.faults[0].fault.message
+
+
+async def test_what_others_filled_in_is_no_change(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", labels={"own": "1"})})
+    await stack.deploy(entries)
+    world.boxes["", "a"]["labels"]["theirs"] = "2"
+    world.boxes["", "a"]["stamp"] = 99
+    assert (await stack.what_if(entries)).changes == ()
+
+
+async def test_a_deployment_does_what_the_preview_said(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", text="1"), "gone": make.box("gone")})
+    await stack.deploy(entries)
+    changed = make.template({"a": make.box("a", text="2"), "new": make.box("new")})
+    result = await stack.what_if(changed)
+    assert shown(result) == {"a": "Modify", "new": "Create", "gone": "Delete"}
+    await stack.deploy(changed)
+    assert world.names() == {"a", "new"}
+    assert (await stack.what_if(changed)).changes == ()
+
+
+async def test_validation_tells_every_fault_with_its_place_in_the_template(stack, world, make) -> None:
+    assert await stack.validate(make.template({"a": make.box("a", text="x")})) == []
+    assert {call.verb for call in world.calls} == {Verb.PREVIEW_SAVE}
+    faults = await stack.validate(make.template({"a": make.box("a", text=5), "b": make.box("b", size=3)}))
+    assert {(fault.path, fault.code) for fault in faults} == {
+        ("$.resources.a.properties.text", "InvalidProperty"),
+        ("$.resources.b.properties.size", "ReadOnlyProperty"),
+    }
+
+
+async def test_validation_places_a_providers_complaint_in_the_template(stack, world, make) -> None:
+    def refuse(data, wanted):
+        raise OperationFailed("too long", code="InvalidProperty", path="$.properties.items[0]")
+
+    world.preview = refuse
+    (fault,) = await stack.validate(make.template({"a": make.box("a", items=["x"])}))
+    assert fault.path == "$.resources.a.properties.items[0]"
+
+
+async def test_validation_returns_what_is_wrong_with_parameters_and_names(stack, make) -> None:
+    (fault,) = await stack.validate(make.template({}, parameters={"p": {"type": "string"}}))
+    assert fault.path == "$.parameters.p"
+    (fault,) = await stack.validate(make.template({"a": make.box("a", needs=["nobody"])}))
+    assert fault.path == "$.resources.a.dependsOn[0]"
