@@ -9,9 +9,14 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import settings
 
 from extensor.rpc import ByteStream, Framing, Peer, connect_tcp, connect_unix, fd_stream, listen, memory_pair
 from extensor.rpc.framing import FrameReader, write_frame
+
+# How long one example takes is the machine's affair.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 TRANSPORTS = ["memory", "pipes", "unix", "tcp"]
 Link = Callable[[], AbstractAsyncContextManager[tuple[ByteStream, ByteStream]]]
