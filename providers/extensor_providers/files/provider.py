@@ -141,4 +141,4 @@ def _require_place(ctx: Context[Config], path: str) -> None:
 
 def _tell_folders(ctx: Context[Config], missing: list[str]) -> None:
     if missing:
-        ctx.log("info", f"the folders {', '.join(missing)} are missing and will be made")
+        ctx.log("info", f"missing folders that a save will make: {', '.join(missing)}")

@@ -59,7 +59,7 @@ class Tree:
     def check_file(self, names: Sequence[str], content: bytes | None, mode: int | None) -> Change:
         """What `write_file` would do, changing nothing; raises what it would raise. ``None`` is not known yet."""
         shown = "/".join(names)
-        with self._reached_for_change(names) as folder, trouble.told("write", shown):
+        with self._reached_for_change(names, "write") as folder, trouble.told("write", shown):
             status = None if folder is None else file_entry(folder, names[-1], shown)
             if folder is None or status is None:
                 return Change.CREATE
@@ -118,7 +118,7 @@ class Tree:
     def check_directory(self, names: Sequence[str], mode: int | None) -> Change:
         """What `write_directory` would do, changing nothing; raises what it would raise."""
         shown = "/".join(names)
-        with self._reached_for_change(names) as folder, trouble.told("make", shown):
+        with self._reached_for_change(names, "make") as folder, trouble.told("make", shown):
             status = None if folder is None else directory_entry(folder, names[-1], shown)
             return Change.CREATE if status is None else _check_mode(status, mode)
 
@@ -166,7 +166,7 @@ class Tree:
             raise trouble.not_a("a directory", error.shown, error.found) from None
 
     @contextmanager
-    def _reached_for_change(self, names: Sequence[str]) -> Generator[int | None]:
+    def _reached_for_change(self, names: Sequence[str], doing: str) -> Generator[int | None]:
         """Like `_found`, with the refusals of `_made`, and of a folder that may not be written to when one must be."""
         shown = "/".join(names)
         try:
@@ -175,7 +175,7 @@ class Tree:
                 if folder is None:
                     _require_root(self._root)
                 elif not complete or entry(folder, names[-1]) is None:
-                    with trouble.told("make", shown):
+                    with trouble.told(doing if complete else "make the folders of", shown):
                         _require_write(folder)
                 yield folder if complete else None
         except NotAFolder as error:

@@ -141,7 +141,7 @@ WORDS = [
         max_size=15,
     )
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 def test_no_sequence_of_calls_reaches_outside(calls: list[tuple[str, str]]) -> None:
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)

@@ -33,7 +33,7 @@ async def test_a_preview_tells_which_folders_are_missing_and_a_repeated_one_no_l
             await host.save("file@1.0", given)
             count = len(host.logs)
             await host.preview_save("file@1.0", given)
-            assert [line["message"] for line in host.logs] == ["the folders a, a/b are missing and will be made"]
+            assert [line["message"] for line in host.logs] == ["missing folders that a save will make: a, a/b"]
             assert count == len(host.logs)
 
 
