@@ -1,8 +1,8 @@
 """Worker threads for handlers that are plain functions."""
 
 import contextvars
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +18,8 @@ class Threads:
     """Daemon threads, made when they are needed and kept a while: one that hangs does not hold up the process's end."""
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._jobs: deque[Job] = deque()
+        self._changed = threading.Condition(threading.Lock())
         self._threads = 0
         self._unfinished = 0
 
@@ -35,25 +35,26 @@ class Threads:
             else:
                 done(result, None)
 
-        with self._lock:
+        with self._changed:
             self._unfinished += 1
             start = self._threads < min(self._unfinished, MOST_THREADS)
             if start:
                 self._threads += 1
-            self._jobs.put(job)
+            self._jobs.append(job)
+            self._changed.notify()
         if start:
             threading.Thread(target=self._work, name="extensor handler", daemon=True).start()
 
     def _work(self) -> None:
-        while True:
-            try:
-                job = self._jobs.get(timeout=IDLE_SECONDS)
-            except queue.Empty:
-                with self._lock:
-                    if self._jobs.empty():
-                        self._threads -= 1
-                        return
-                continue
+        while (job := self._next()) is not None:
             job()
-            with self._lock:
+            with self._changed:
                 self._unfinished -= 1
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            while not self._jobs:
+                if not self._changed.wait(IDLE_SECONDS) and not self._jobs:
+                    self._threads -= 1
+                    return None
+            return self._jobs.popleft()

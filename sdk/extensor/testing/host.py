@@ -128,6 +128,7 @@ async def connect(
     peer = Peer(host_end, serve, framing="lines", on_notification=on_notification)
     host = Host(peer, provider, config or {})
     connection = Connection(ProviderRuntime(provider), provider_end)
+    failure: Exception | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(connection.run)
         group.start_soon(peer.run)
@@ -136,7 +137,11 @@ async def connect(
                 able = HostCapabilities(progress=True, log=True, tokens=tokens is not None)
                 await peer.call(INITIALIZE, InitializeParams(client_name="test", capabilities=able).to_wire())
             yield host
+        except Exception as error:  # raised below, so that it does not come out wrapped in a group
+            failure = error
         finally:
             with anyio.CancelScope(shield=True):
                 await peer.aclose()
                 await connection.peer.aclose()
+    if failure is not None:
+        raise failure
