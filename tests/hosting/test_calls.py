@@ -8,9 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from extensor.contract import CallContext, ResourceData, Unknown, Verb
-from extensor.errors import CallTimedOut, NotFound, OperationFailed, ProtocolViolation
-from extensor.hosting import Host, LaunchSpec, LogEntry, ProgressNotice, Token, TokenRequest
+from extensor.contract import CallContext, Failure, Fault, ResourceData, Unknown, Verb
+from extensor.errors import CallTimedOut, InvalidProperty, NotFound, OperationFailed, ProtocolViolation
+from extensor.hosting import Host, LaunchSpec, LogEntry, ProgressNotice, StopLadder, Token, TokenRequest
 
 pytestmark = pytest.mark.anyio
 Program = Callable[..., LaunchSpec]
@@ -245,3 +245,41 @@ async def test_types_are_listed_with_the_verbs_we_know(program: Program):
         async with Host() as host:
             (listed,) = await (await host.start(program("notes"))).list_types()
     assert (listed.type, listed.verbs, listed.extends) == ("note@1.0", frozenset(Verb), None)
+
+
+async def test_a_provider_that_stops_reading_costs_a_call_no_more_than_its_time(
+    program: Program, note: Note, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("extensor.hosting.session.ANSWER_GRACE", 0.1)
+    with anyio.fail_after(10):
+        async with Host(ladder=StopLadder(0.1, 0.1, 2)) as host:
+            session = await host.start(program("deaf"))
+            for _ in range(3):
+                with anyio.fail_after(2), pytest.raises(CallTimedOut):
+                    await session.call(Verb.SAVE, note("n", text="x" * 1_000_000), timeout=0.3)
+
+
+async def test_a_callers_cancel_is_heard_while_the_provider_does_not_read(program: Program, note: Note):
+    with anyio.fail_after(10):
+        async with Host(ladder=StopLadder(0.1, 0.1, 2)) as host:
+            session = await host.start(program("deaf"))
+            for _ in range(3):
+                with anyio.move_on_after(0.1) as scope:
+                    await session.call(Verb.SAVE, note("n", text="x" * 1_000_000))
+                assert scope.cancelled_caught
+
+
+async def test_all_that_a_provider_says_of_a_failure_arrives(program: Program, note: Note):
+    with anyio.fail_after(10):
+        async with Host() as host:
+            session = await host.start(program("wrong_shapes", "detailed"))
+            with pytest.raises(InvalidProperty) as caught:
+                await session.call(Verb.SAVE, note())
+    assert caught.value.failure == Failure(
+        (
+            Fault("InvalidProperty", "too long", "$.properties.name"),
+            Fault("QuotaReached", "there are 100 notes"),
+        ),
+        resource={"identifiers": {"name": "n"}},
+        correlation_id="c-1",
+    )

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from extensor.contract import Import, ResourceData, Verb
-from extensor.errors import ProviderExited
+from extensor.errors import ConnectionLost, ProviderExited
 from extensor.hosting import Host, LaunchSpec
 from extensor.types import TypeIndex
 
@@ -41,6 +41,7 @@ async def test_a_provider_made_with_the_sdk_is_started_called_described_and_stop
             assert await session.visible(secret("a")) == {"name": "a", "owner": "me"}
             with anyio.fail_after(4):  # it leaves when asked: the ladder's second step is at 5
                 await session.aclose()
+            assert (session.returncode, session.stderr_tail) == (0, "")
 
 
 async def test_a_save_with_a_write_only_property_that_was_done_before_the_crash_is_not_done_again(
@@ -61,3 +62,22 @@ async def test_a_crash_shows_its_code(vault: LaunchSpec):
             session = await host.start(vault)
             with pytest.raises(ProviderExited, match="exited with code 9"):
                 await session.call(Verb.SAVE, secret("once"))
+
+
+async def test_closing_in_the_middle_of_a_call_is_a_clean_end_for_the_provider(vault: LaunchSpec):
+    working = anyio.Event()
+
+    async def save() -> None:
+        with pytest.raises(ConnectionLost):
+            await session.call(Verb.SAVE, secret("forever"))
+
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(vault, on_progress=lambda notice: working.set())
+            async with anyio.create_task_group() as group:
+                group.start_soon(save)
+                await working.wait()
+                with anyio.fail_after(4):
+                    await session.aclose()
+    assert session.returncode == 0
+    assert "Traceback" not in session.stderr_tail

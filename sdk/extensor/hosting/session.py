@@ -126,6 +126,12 @@ class ProviderSession:
         return live.process.pid if live is not None and live.process is not None and not live.over else None
 
     @property
+    def returncode(self) -> int | None:
+        """How the last process ended: its exit code, negative for a signal; ``None`` while it runs."""
+        live = self._live
+        return live.process.returncode if live is not None and live.process is not None else None
+
+    @property
     def stderr_tail(self) -> str:
         """The last lines of the present or last process's stderr, secrets masked."""
         live = self._live
@@ -257,17 +263,19 @@ class ProviderSession:
                 await slots.acquire()
         owed[method] += 1
         try:
-            return await live.peer.call(method, params, timeout=timeout)
+            if timeout is None:
+                return await live.peer.call(method, params)
+            with anyio.move_on_after(timeout):  # counts the wait for room to send in, too
+                return await live.peer.call(method, params)
+            raise CallTimedOut(
+                f"provider {self.label} did not answer {method} within {timeout:g} s; "
+                f"the call was canceled{live.evidence()}"
+            )
         except RpcError as error:
             raise self._failed(method, error) from error
         except ValueError as error:  # a value that has no JSON; nothing was sent
             fault = Fault(ErrorCode.INVALID_REQUEST, f"{method} cannot be sent to provider {self.label}: {error}")
             raise OperationFailed.of(Failure((fault,))) from error
-        except CallTimedOut as error:
-            raise CallTimedOut(
-                f"provider {self.label} did not answer {method} within {timeout:g} s; "
-                f"the call was canceled{live.evidence()}"
-            ) from error
         except ConnectionLost as error:
             raise await live.why(error) from error
         except ProtocolViolation as error:

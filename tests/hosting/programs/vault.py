@@ -1,8 +1,10 @@
 """A provider made with the SDK: secrets with a write-only password, kept in the file named by the environment.
 
-The first save of a secret named "once" is done, and ends the process before its answer.
+The first save of a secret named "once" is done, and ends the process before its answer; that of one named
+"forever" takes as long.
 """
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -26,7 +28,13 @@ def load() -> dict[str, dict[str, object]]:
 
 @provider.resource("secret@1.0")
 class SecretHandler(ResourceHandler[Secret]):
-    def save(self, ctx: Context, desired: Secret) -> Secret:
+    async def save(self, ctx: Context, desired: Secret) -> Secret:
+        if desired.name == "forever":
+            ctx.progress("waiting")
+            await asyncio.Event().wait()
+        return self.keep(desired)
+
+    def keep(self, desired: Secret) -> Secret:
         secrets = load()
         secrets[desired.name] = {
             "name": desired.name,

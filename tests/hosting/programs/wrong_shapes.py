@@ -31,6 +31,20 @@ def verb(params, call):
             raise Refused(-32010, "it failed", "because")
         case "no-reason":
             raise Refused(-32010, "", {"errors": []})
+        case "detailed":
+            raise Refused(
+                -32010,
+                "two things are wrong",
+                {
+                    "errors": [
+                        {"path": "$.properties.name", "code": "InvalidProperty", "message": "too long"},
+                        {"code": "QuotaReached", "message": "there are 100 notes"},
+                    ],
+                    "transient": False,
+                    "resource": {"identifiers": {"name": "n"}},
+                    "correlationId": "c-1",
+                },
+            )
         case other:
             raise AssertionError(other)
 
