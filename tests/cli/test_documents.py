@@ -196,7 +196,7 @@ def test_a_record_is_shown_with_what_is_unsettled() -> None:
     assert (
         show_text(view)
         == """\
-Stack main: last run: deploy, Interrupted, begun 2030-01-01T00:00:00.000Z (its process died; run it again to finish)
+Stack main: last deploy was cut off with its process, run it again to finish, begun 2030-01-01T00:00:00.000Z
 
   web     note@1.0  name: "web"
   longer  x/y@1       [Saving: no answer yet]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from extensor.cli.console import Console, printable
 from extensor.cli.exits import Exit
 from extensor.cli.failures import fault_lines
-from extensor.cli.values import block, identity
+from extensor.cli.values import block, count, identity
 from extensor.engine.results import (
     DeployResult,
     DestroyResult,
@@ -25,6 +25,14 @@ _WORDS: dict[OutcomeStatus, str] = {
     "Unclear": "unclear",
     "Skipped": "skipped",
     "Canceled": "not begun",
+}
+
+_STANDINGS = {
+    "Succeeded": "succeeded",
+    "Failed": "failed",
+    "Canceled": "was stopped before its end",
+    "Running": "is running",
+    "Interrupted": "was cut off with its process, run it again to finish",
 }
 
 
@@ -73,18 +81,17 @@ def show_text(view: StackView) -> str:
         lines.append(printable(f"  {name:<{wide[0]}}  {kind:<{wide[1]}}  {where}{mark}".rstrip()))
     odd = sum(record.status != "Saved" for record in view.resources)
     unsettled = f", {odd} of them unsettled: deploy again to settle them" if odd else ""
-    lines += ["", f"{_count(len(view.resources), 'resource')}{unsettled}."]
+    lines += ["", f"{count(len(view.resources), 'resource')}{unsettled}."]
     return "\n".join(lines)
 
 
 def _standing(view: StackView) -> str:
     if view.status == "Empty":
         return "nothing was ever recorded under this name"
+    how = _STANDINGS.get(view.status, view.status)
     begun = f", begun {view.last_run_started}" if view.last_run_started else ""
-    run = f"last run: {view.last_run or 'unknown'}, {view.status}{begun}"
-    if view.status == "Interrupted":
-        run += " (its process died; run it again to finish)"
-    return f"{run}; process {view.holder_pid} works on it" if view.holder_pid is not None else run
+    holder = f"; process {view.holder_pid} works on it" if view.holder_pid is not None else ""
+    return f"last {view.last_run or 'run'} {how}{begun}{holder}"
 
 
 def _outputs(outputs: Mapping[str, OutputValue]) -> list[str]:
@@ -103,7 +110,3 @@ def _ending(done: str, status: str, resources: Sequence[ResourceOutcome], second
     told = ", ".join(f"{counts[kind]} {word}" for kind, word in _WORDS.items() if counts[kind])
     end = {"Succeeded": done.capitalize(), "Failed": f"Not {done}", "Canceled": "Interrupted"}[status]
     return f"{end}: {told or 'nothing to do'}, in {seconds:.1f} s."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

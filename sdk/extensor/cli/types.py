@@ -43,6 +43,8 @@ def _run(args: argparse.Namespace, console: "Console") -> Exit:
     """Fetch the types and write them."""
     import anyio
 
+    from extensor.cli.values import count
+
     name, version, index = anyio.run(_fetch, _spec(args.provider))
     text, more = index.write()
     written = _write(args.out, {"index.json": text, **more})
@@ -57,7 +59,7 @@ def _run(args: argparse.Namespace, console: "Console") -> Exit:
             }
         )
     else:
-        console.out(f"{name} {version}: {len(index.resources)} types in {' and '.join(map(str, written))}.")
+        console.out(f"{name} {version}: {count(len(index.resources), 'type')} in {' and '.join(map(str, written))}.")
     return Exit.OK
 
 

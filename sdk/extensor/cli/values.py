@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from extensor.contract import Json, Unknown, format_path, is_unknown, parse_path
+from extensor.contract import Json, format_path, is_unknown, parse_path
 
 LONGEST_TEXT = 100
 """Characters of one text value that are shown; ``--output json`` has the rest."""
@@ -77,6 +77,11 @@ def identity(identifiers: Json) -> str:
     return ", ".join(f"{name}: {one_line(value)}" for name, value in leaves(identifiers)) if identifiers else ""
 
 
+def count(number: int, noun: str) -> str:
+    """``1 resource``, ``2 resources``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _member(name: str, value: Json) -> list[str]:
     first, *rest = block(value)
     return [f"  {name} {first}", *(f"  {line}" for line in rest)]
@@ -89,6 +94,3 @@ def _text(value: str, start: int) -> str:
     quoted = "".join(f"\\u{ord(char):04x}" if "\x7f" <= char <= "\x9f" else char for char in quoted)
     line = f'"{"…" if cut_before else ""}{quoted}{"…" if cut_after else ""}"'
     return f"{line} ({len(value):,} characters)" if cut_before or cut_after else line
-
-
-__all__ = ["LONGEST_TEXT", "Unknown", "block", "from_to", "identity", "leaves", "one_line", "plain_path"]

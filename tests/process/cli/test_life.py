@@ -62,6 +62,25 @@ def test_what_is_deployed_is_previewed_repeated_changed_and_destroyed(chain: Any
     assert chain.json("show", "main.json")["resources"] == []
 
 
+def test_what_was_edited_by_hand_or_is_named_no_more_is_a_change(chain: Any) -> None:
+    chain.json("deploy", "main.json")
+    body = {"name": "first", "text": "by hand", "key": None, "words": 2}
+    (chain.folder / "first.note.json").write_text(json.dumps(body), "utf-8")
+    chain.template({"kept": chain.resource("note", name="first", text="hello world")})
+    preview = chain.json("what-if", "main.json", "--exit-code", code=2)
+    assert [(c["changeType"], c["identifiers"]) for c in preview["changes"]] == [
+        ("Modify", {"name": "first"}),
+        ("Delete", {"name": "second"}),
+    ]
+    deployed = chain.json("deploy", "main.json")
+    assert {(r["identifiers"]["name"], r["status"]) for r in deployed["resources"]} == {
+        ("first", "Saved"),
+        ("second", "Deleted"),
+    }
+    assert not (chain.folder / "second.note.json").exists()
+    assert chain.json("what-if", "main.json", "--exit-code")["changes"] == []
+
+
 def test_a_pipe_gets_plain_text_with_results_and_progress_apart(chain: Any) -> None:
     what_if = chain.process("what-if", "main.json")
     assert (what_if.returncode, what_if.stderr) == (0, "")
