@@ -12,7 +12,9 @@ FILES = {"files": {"provider": "files", "version": "1.0.0"}}
 
 
 def _scope(**members: Any) -> Scope:
-    options = {name: members.pop(name) for name in ("given", "reference", "now", "secure_as_unknown") if name in members}
+    options = {
+        name: members.pop(name) for name in ("given", "reference", "now", "secure_as_unknown") if name in members
+    }
     document = {"languageVersion": "2.1-experimental", "imports": FILES, "resources": {}, **members}
     return Scope(parse_template(document), options.pop("given", {}), **options)
 

@@ -1,6 +1,7 @@
 """Expressions and values that others recorded: every one is right, or listed as a gap."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,20 +60,24 @@ def escaped(given: Json) -> Json:
     return given
 
 
-def test_every_recorded_expression_gives_its_value_or_is_a_known_gap(shared: Path) -> None:
+def test_every_recorded_expression_gives_its_value_or_is_a_known_gap(
+    shared: Path, record_property: Callable[[str, object], None]
+) -> None:
     every = records(shared / "vectors/expressions.jsonl")
     wrong: dict[str, str] = {}
     for record in every:
         worked, got = outcome(record)
         if worked is record.get("error", False) or (worked and not same(got, record["value"])):
             wrong[record["id"]] = f"{record['expression']} gave {got!r}, not {record.get('value', 'an error')!r}"
-    print(f"{len(every) - len(wrong)} of {len(every)} expressions are right")
+    record_property("right", f"{len(every) - len(wrong)} of {len(every)} expressions")
     assert len(every) > 500
     assert {id_: why for id_, why in wrong.items() if id_ not in GAPS} == {}
     assert GAPS - wrong.keys() == set(), "these pass now; take them off known_gaps.txt"
 
 
-def test_every_recorded_text_parses_or_does_not_as_recorded(shared: Path) -> None:
+def test_every_recorded_text_parses_or_does_not_as_recorded(
+    shared: Path, record_property: Callable[[str, object], None]
+) -> None:
     every = records(shared / "vectors/parse.jsonl")
     wrong: list[str] = []
     for record in every:
@@ -81,7 +86,7 @@ def test_every_recorded_text_parses_or_does_not_as_recorded(shared: Path) -> Non
             wrong.append(f"{record['id']}: {text!r} is taken for an expression or is not")
         if "parses" in record and parses(text) is not record["parses"]:
             wrong.append(f"{record['id']}: {text!r} parses or does not")
-    print(f"{len(every) - len(wrong)} of {len(every)} texts are right")
+    record_property("right", f"{len(every) - len(wrong)} of {len(every)} texts")
     assert len(every) > 100
     assert wrong == []
 

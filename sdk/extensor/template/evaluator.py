@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
@@ -176,7 +176,10 @@ def _call(node: Call, frame: Frame) -> Json:
             raise
         except Refusal as refusal:
             raise _Named(f"{function.name}(): {refusal}") from None
-    values = [evaluate(argument, frame) for argument in node.arguments]
+    if function.lambdas:
+        values = [frame.closure(one) if _is_lambda(one) else evaluate(one, frame) for one in node.arguments]
+    else:
+        values = [evaluate(argument, frame) for argument in node.arguments]
     if frame.scope.saw_unknown and function.unknowns != "any" and _stops(function, values):
         return residue(call_text(function.name, values))
     try:
@@ -185,6 +188,10 @@ def _call(node: Call, frame: Frame) -> Json:
         raise
     except Refusal as refusal:
         raise _Named(f"{function.name}(): {refusal}") from None
+
+
+def _is_lambda(node: Node) -> TypeGuard[Call]:
+    return isinstance(node, Call) and node.key == "lambda" and node.namespace is None and len(node.arguments) > 0
 
 
 class _Named(Refusal):
@@ -227,4 +234,4 @@ def wrong_count(function: Function, given: int) -> str | None:
         due = f"at least {least}"
     else:
         due = f"{least} to {most}"
-    return f"{function.name}() takes {due} argument{'' if due == '1' else 's'}, not {given}"
+    return f"{function.name}() takes {due} argument{'' if due.endswith(' 1') or due == '1' else 's'}, not {given}"

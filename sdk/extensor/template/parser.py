@@ -98,6 +98,8 @@ class _Parser:
         self._at += 1
         if word.kind in {"string", "integer"}:
             self._height = 0
+            if [one.kind for one in self._words[self._at - 1 : self._at + 2]] == ["integer", ".", "integer"]:
+                raise Refusal(f"the number at character {word.start} has a fraction; write it as json('1.5')")
             return Literal(word.value, word.start, word.end)
         if word.kind != "name":
             raise Refusal(

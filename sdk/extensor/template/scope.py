@@ -265,11 +265,7 @@ class Scope:
             unknown = self.saw_unknown and scan(value)
         except Refusal as refusal:
             raise TemplateError(f"{refusal}; in {_shortened(text)}", format_path(path)) from None
-        if unknown:
-            return self._without_secrets(value, text, path, frame)
-        if value is None or isinstance(value, str | int | float | list | dict):
-            return value
-        raise TemplateError(f"the result is {kind_of(value)}, no value; in {_shortened(text)}", format_path(path))
+        return self._without_secrets(value, text, path, frame) if unknown else value
 
     def _members(self, members: JsonObject, path: Path, frame: Frame) -> Json:
         found: JsonObject = {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
-from extensor.template.functions.table import Function, array, bounded_array, bounded_text, integer, plain, text
+from extensor.template.functions.table import Function, array, bounded_array, bounded_text, integer, text
 from extensor.template.refusal import Refusal
 from extensor.template.residue import call_text, residue
 from extensor.template.values import deep_equal, find_key, kind_of, scan, to_text
@@ -38,11 +38,11 @@ def distinct(items: Iterable[Json]) -> list[Any]:
 
 
 def _create_array(*items: Json) -> Json:
-    return [plain(item) for item in items]
+    return list(items)
 
 
 def _array(value: Json) -> Json:
-    return value if isinstance(value, list) else [plain(value)]
+    return value if isinstance(value, list) else [value]
 
 
 def _concat(*parts: Json) -> Json:
@@ -54,7 +54,7 @@ def _concat(*parts: Json) -> Json:
     if any(isinstance(part, list | dict) or part is None for part in parts):
         kinds = ", ".join(dict.fromkeys(map(kind_of, parts)))
         raise Refusal(f"the arguments must be all strings or all arrays, not {kinds}")
-    texts = [to_text(plain(part)) for part in parts]
+    texts = [to_text(part) for part in parts]
     bounded_text(sum(map(len, texts)))
     return "".join(texts)
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 from extensor.contract.json import Json
-from extensor.template.functions.table import bounded_text, plain
+from extensor.template.functions.table import bounded_text
 from extensor.template.refusal import Refusal
 from extensor.template.values import kind_of, to_json, to_text
 
@@ -68,7 +68,7 @@ def _shown(value: Json, specifier: str | None) -> str:
         return _single_quoted(value)
     if specifier and isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, specifier)
-    return to_text(plain(value))
+    return to_text(value)
 
 
 def _single_quoted(value: Json) -> str:

@@ -7,7 +7,7 @@ import re
 from typing import Any, cast
 
 from extensor.contract.json import Json
-from extensor.template.functions.table import Function, bounded_integer, plain, text
+from extensor.template.functions.table import Function, bounded_integer, text
 from extensor.template.limits import INT_MAX, INT_MIN
 from extensor.template.refusal import Refusal
 from extensor.template.values import kind_of, to_text
@@ -19,7 +19,7 @@ _STRINGS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 
 
 def _string(value: Json) -> Json:
-    return to_text(plain(value))
+    return to_text(value)
 
 
 def _int(value: Json) -> Json:

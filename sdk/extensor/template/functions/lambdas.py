@@ -106,11 +106,11 @@ def _map_values(members: Json, function: Json) -> Json:
 
 
 FUNCTIONS = (
-    Function("map", 2, 2, _map, "nested"),
-    Function("filter", 2, 2, _filter, "nested"),
-    Function("reduce", 3, 3, _reduce, "nested"),
-    Function("sort", 2, 2, _sort, "nested"),
-    Function("toObject", 2, 3, _to_object, "nested"),
-    Function("groupBy", 2, 3, _group_by, "nested"),
-    Function("mapValues", 2, 2, _map_values, "nested"),
+    Function("map", 2, 2, _map, "nested", lambdas=True),
+    Function("filter", 2, 2, _filter, "nested", lambdas=True),
+    Function("reduce", 3, 3, _reduce, "nested", lambdas=True),
+    Function("sort", 2, 2, _sort, "nested", lambdas=True),
+    Function("toObject", 2, 3, _to_object, "nested", lambdas=True),
+    Function("groupBy", 2, 3, _group_by, "nested", lambdas=True),
+    Function("mapValues", 2, 2, _map_values, "nested", lambdas=True),
 )

@@ -6,7 +6,7 @@ from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
 from extensor.template.access import element
 from extensor.template.functions.arrays import distinct, position
-from extensor.template.functions.table import Function, an_object, array, bounded_array, integer, plain, text
+from extensor.template.functions.table import Function, an_object, array, bounded_array, integer, text
 from extensor.template.refusal import Refusal
 from extensor.template.residue import call_text, residue
 from extensor.template.values import deep_equal, find_key, kind_of
@@ -17,10 +17,7 @@ def _create_object(*pairs: Json) -> Json:
         raise Refusal("the arguments are pairs of a name and a value; one value is missing")
     if any(type(name) is Unknown for name in pairs[::2]):
         return residue(call_text("createObject", pairs))
-    return {
-        text(name, "a property's name"): plain(value, "a property's value")
-        for name, value in zip(pairs[::2], pairs[1::2], strict=True)
-    }
+    return {text(name, "a property's name"): value for name, value in zip(pairs[::2], pairs[1::2], strict=True)}
 
 
 def _union(*parts: Json) -> Json:

@@ -105,8 +105,8 @@ def _needs_azure(name: str) -> LazyFunction:
     return LazyFunction(name, 0, None, compute)
 
 
-def _lambda(call: "Call", frame: "Frame") -> Json:
-    return frame.closure(call)
+def _lambda(_call: "Call", _frame: "Frame") -> Json:
+    raise Refusal("it may stand only as an argument of map, filter, reduce, sort, toObject, groupBy or mapValues")
 
 
 FUNCTIONS: tuple[Function, ...] = (

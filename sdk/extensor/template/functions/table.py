@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from extensor.contract.json import Json
-from extensor.contract.unknown import Unknown
 from extensor.template.limits import INT_MAX, INT_MIN, MAX_TEXT_CHARACTERS, MAX_VALUES
 from extensor.template.refusal import Refusal
 from extensor.template.values import kind_of
@@ -21,13 +20,17 @@ anywhere), ``nested`` ones inside arrays and objects are, ``any`` are, top-level
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A built-in function: its documented name, how many arguments, what computes it from their values."""
+    """A built-in function: its documented name, how many arguments, what computes it from their values.
+
+    `lambdas` says that an argument may be a lambda.
+    """
 
     name: str
     least: int
     most: int | None
     compute: Callable[..., Json]
     unknowns: Tolerance = "none"
+    lambdas: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,6 @@ def an_object(value: Json, what: str = "the argument") -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     raise Refusal(f"{what} must be an object, not {kind_of(value)}")
-
-
-def plain(value: Json, what: str = "the argument") -> Json:
-    """The value if it is JSON and not a lambda."""
-    if value is None or isinstance(value, str | bool | int | float | list | dict | Unknown):
-        return value
-    raise Refusal(f"{what} must be a value, not {kind_of(value)}")
 
 
 def bounded_integer(value: int) -> int:
