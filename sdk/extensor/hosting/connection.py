@@ -4,30 +4,17 @@ A connection's `run` is a task of the `Host`. It is the only one that closes any
 """
 
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import anyio
 
-from extensor.contract import Json, Limits
+from extensor.contract import Limits
 from extensor.errors import ConnectionLost, ProviderExited
+from extensor.hosting.listening import Listener
 from extensor.hosting.process import ProviderProcess
 from extensor.hosting.timeouts import FAILED_START, FAREWELL, StopLadder
-from extensor.rpc import ByteStream, Peer, Request
+from extensor.rpc import ByteStream, Peer
 
 _log = logging.getLogger("extensor.hosting")
-
-
-@dataclass(frozen=True, slots=True)
-class Ears:
-    """Who hears what a provider says unasked."""
-
-    serve: Callable[[Request], Awaitable[Json]]
-    on_notification: Callable[[str, Json], None]
-    on_stray: Callable[[str], None]
-    """Something on the stream was no message; the text quotes its first bytes."""
-    on_line: Callable[[str], None]
-    """A line on stderr, secrets masked."""
 
 
 class Connection:
@@ -39,7 +26,7 @@ class Connection:
         stream: ByteStream,
         process: ProviderProcess | None,
         *,
-        ears: Ears,
+        listener: Listener,
         limits: Limits,
         ladder: StopLadder,
     ) -> None:
@@ -49,13 +36,13 @@ class Connection:
         """The last thing on the stream that was no message, in words, with its first bytes."""
         self.peer = Peer(
             stream,
-            ears.serve,
+            listener.serve,
             framing="lines",
             limits=limits,
-            on_notification=ears.on_notification,
+            on_notification=listener.on_notification,
             on_violation=self._strayed,
         )
-        self._on_stray = ears.on_stray
+        self._listener = listener
         self.ended = anyio.Event()
         """Set when nothing of it is left: no task, no descriptor, no process."""
         self._ladder = ladder
@@ -118,7 +105,7 @@ class Connection:
 
     def _strayed(self, text: str) -> None:
         self.stray = text
-        self._on_stray(text)
+        self._listener.on_stray(text)
 
     async def _read(self) -> None:
         try:

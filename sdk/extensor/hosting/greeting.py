@@ -15,7 +15,7 @@ from extensor.contract import (
 from extensor.contract.handshake import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS
 from extensor.errors import CallTimedOut, ConnectionFailed, ConnectionLost, RpcError, StartFailed
 from extensor.hosting.connection import Connection
-from extensor.hosting.timeouts import FAILED_START
+from extensor.hosting.timeouts import FAILED_START, GREETING
 
 _SPOKEN = ", ".join(SUPPORTED_PROTOCOL_VERSIONS)
 
@@ -30,26 +30,32 @@ class Greeting:
     limits: Limits
 
 
-async def greet(
-    connection: Connection,
-    *,
-    patience: float,
-    want_version: str | None,
-    capabilities: HostCapabilities,
-    client: tuple[str, str],
-    token: str | None,
-) -> Greeting:
-    """Greet the provider at the other end within `patience` seconds, check protocol and version.
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a host asks of a provider, and says of itself."""
+
+    want_version: str | None = None
+    token: str | None = None
+    """Presented to a provider on TCP."""
+    client: tuple[str, str] = ("extensor", "0")
+    """Name and version of this host."""
+    patience: float = GREETING
+    """Seconds for the answer."""
+
+
+async def greet(connection: Connection, terms: Terms, capabilities: HostCapabilities) -> Greeting:
+    """Greet the provider at the other end, check protocol and version.
 
     Raises `StartFailed` with what happened, its exit code and the end of its stderr included; the connection is closed
     then.
     """
-    params = InitializeParams(SUPPORTED_PROTOCOL_VERSIONS, *client, capabilities, token)
+    params = InitializeParams(SUPPORTED_PROTOCOL_VERSIONS, *terms.client, capabilities, terms.token)
+    asked = terms.want_version
     try:
-        greeting = await _greet(connection, params, patience)
-        if want_version is not None and greeting.version is not None and not serves(greeting.version, want_version):
+        greeting = await _greet(connection, params, terms.patience)
+        if asked is not None and greeting.version is not None and not serves(greeting.version, asked):
             raise StartFailed(
-                f"{ErrorCode.UNSUPPORTED_VERSION}: version {want_version} of provider {connection.name} is asked for, "
+                f"{ErrorCode.UNSUPPORTED_VERSION}: version {asked} of provider {connection.name} is asked for, "
                 f"and {greeting.version} answers; a provider serves its own version and lower ones of the same major "
                 "version"
             )

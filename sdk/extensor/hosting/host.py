@@ -9,13 +9,15 @@ import anyio
 from extensor.contract import Limits
 from extensor.contract.redaction import Redactor
 from extensor.errors import ConnectionFailed, StartFailed
-from extensor.hosting.connection import Connection, Ears
+from extensor.hosting.connection import Connection
 from extensor.hosting.environment import environment
+from extensor.hosting.greeting import Terms
 from extensor.hosting.launch import LaunchSpec
+from extensor.hosting.listening import Listener
 from extensor.hosting.notices import OnLog, OnProgress, TokenSource
 from extensor.hosting.process import ProviderProcess
 from extensor.hosting.retry import Clock, SystemClock
-from extensor.hosting.session import ProviderSession, SessionOptions
+from extensor.hosting.session import ProviderSession
 from extensor.hosting.tail import StderrTail
 from extensor.hosting.timeouts import CONNECTING, GREETING, StopLadder
 from extensor.rpc import ByteStream, connect_tcp, connect_unix, fd_stream
@@ -112,10 +114,9 @@ class Host:
         token_source: TokenSource | None = None,
     ) -> ProviderSession:
         """A session whose provider is launched by its first call or `start`, which then raise `StartFailed`."""
-        options = SessionOptions(
-            want_version, on_log, on_progress, token_source, None, self._client, self._start_timeout
-        )
-        return ProviderSession(spec.name, partial(self._launch, spec), options, self.redactor, self._clock)
+        terms = Terms(want_version, None, self._client, self._start_timeout)
+        listener = Listener(spec.name, self.redactor, on_log, on_progress, token_source)
+        return ProviderSession(spec.name, partial(self._launch, spec), terms, listener, self._clock)
 
     async def connect(
         self,
@@ -134,12 +135,11 @@ class Host:
         """
         if token is not None:
             self.redactor.add(token)
-        options = SessionOptions(
-            want_version, on_log, on_progress, token_source, token, self._client, self._start_timeout
-        )
         label = name or address
+        terms = Terms(want_version, token, self._client, self._start_timeout)
+        listener = Listener(label, self.redactor, on_log, on_progress, token_source)
         return await self._started(
-            ProviderSession(label, partial(self._dial, address, label), options, self.redactor, self._clock)
+            ProviderSession(label, partial(self._dial, address, label), terms, listener, self._clock)
         )
 
     async def _started(self, session: ProviderSession) -> ProviderSession:
@@ -150,13 +150,13 @@ class Host:
             raise
         return session
 
-    async def _launch(self, spec: LaunchSpec, ears: Ears) -> Connection:
+    async def _launch(self, spec: LaunchSpec, listener: Listener) -> Connection:
         self._require_open(spec.name)
-        tail = StderrTail(self.redactor, ears.on_line)
+        tail = StderrTail(self.redactor, listener.on_line)
         process = ProviderProcess.launch(spec.name, spec.argv, spec.cwd, environment(spec.env), tail)
-        return self._carry(spec.name, fd_stream(process.stdout, process.stdin), process, ears)
+        return self._carry(spec.name, fd_stream(process.stdout, process.stdin), process, listener)
 
-    async def _dial(self, address: str, label: str, ears: Ears) -> Connection:
+    async def _dial(self, address: str, label: str, listener: Listener) -> Connection:
         self._require_open(label)
         scheme, _, place = address.partition(":")
         host, _, port = place.rpartition(":")
@@ -172,7 +172,7 @@ class Host:
             raise StartFailed(f"provider {label} at {address} did not accept within {CONNECTING:g} s") from error
         except (OSError, ConnectionFailed) as error:
             raise StartFailed(f"provider {label} at {address} cannot be reached: {error}") from error
-        return self._carry(label, stream, None, ears)
+        return self._carry(label, stream, None, listener)
 
     def _require_open(self, name: str) -> None:
         if not self._open:
@@ -180,8 +180,8 @@ class Host:
                 f"provider {name} cannot be started: its host is not open; use `async with Host() as host`"
             )
 
-    def _carry(self, name: str, stream: ByteStream, process: ProviderProcess | None, ears: Ears) -> Connection:
-        connection = Connection(name, stream, process, ears=ears, limits=self._limits, ladder=self._ladder)
+    def _carry(self, name: str, stream: ByteStream, process: ProviderProcess | None, listener: Listener) -> Connection:
+        connection = Connection(name, stream, process, listener=listener, limits=self._limits, ladder=self._ladder)
         self._connections.add(connection)
         assert self._group is not None  # the host is open
         self._group.start_soon(self._run, connection)

@@ -1,10 +1,9 @@
 """The handle on one provider: its verbs, its types, its messages; over as many lives of its process as it takes."""
 
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -13,7 +12,6 @@ from extensor.contract import (
     ErrorCode,
     Failure,
     Fault,
-    HostCapabilities,
     Json,
     JsonObject,
     Limits,
@@ -23,8 +21,7 @@ from extensor.contract import (
     Verb,
     has_unknown,
 )
-from extensor.contract.handshake import ACQUIRE_TOKEN, GET_TYPE_FILES, LIST_TYPES, LOG, PING, PROGRESS
-from extensor.contract.redaction import Redactor
+from extensor.contract.handshake import GET_TYPE_FILES, LIST_TYPES, PING
 from extensor.contract.verbs import VERB_BY_WIRE
 from extensor.errors import (
     CallTimedOut,
@@ -34,12 +31,12 @@ from extensor.errors import (
     RpcError,
     TypesError,
 )
-from extensor.hosting.connection import Connection, Ears
-from extensor.hosting.greeting import Greeting, greet
-from extensor.hosting.notices import LogEntry, OnLog, OnProgress, OnRetry, ProgressNotice, TokenRequest, TokenSource
+from extensor.hosting.connection import Connection
+from extensor.hosting.greeting import Greeting, Terms, greet
+from extensor.hosting.listening import Listener
+from extensor.hosting.notices import OnRetry
 from extensor.hosting.retry import Clock, Operation
-from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, GREETING, PINGING
-from extensor.rpc import Request, RpcFailure
+from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, PINGING
 
 if TYPE_CHECKING:
     from extensor.types import TypeIndex
@@ -56,22 +53,6 @@ class ListedType:
     extends: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """What is asked of a provider and who hears it."""
-
-    want_version: str | None = None
-    on_log: OnLog | None = None
-    on_progress: OnProgress | None = None
-    token_source: TokenSource | None = None
-    token: str | None = None
-    """Presented in the handshake to a provider on TCP."""
-    client: tuple[str, str] = ("extensor", "0")
-    """Name and version that the handshake gives for this host."""
-    patience: float = GREETING
-    """Seconds for the answer to the handshake."""
-
-
 class ProviderSession:
     """A provider one can call. Comes from `Host.start`, `Host.lazy` or `Host.connect`.
 
@@ -82,23 +63,22 @@ class ProviderSession:
     def __init__(
         self,
         label: str,
-        open_connection: Callable[[Ears], Awaitable[Connection]],
-        options: SessionOptions,
-        redactor: Redactor,
+        open_connection: Callable[[Listener], Awaitable[Connection]],
+        terms: Terms,
+        listener: Listener,
         clock: Clock,
     ) -> None:
         self.label = label
         """What the host calls the provider; used in messages."""
         self.recovering = anyio.Lock()
         self._open = open_connection
-        self._options = options
-        self._redactor = redactor
+        self._terms = terms
+        self._listener = listener
         self._clock = clock
         self._live: Connection | None = None
         self._greeting: Greeting | None = None
         self._opening = anyio.Lock()
         self._closed = False
-        self._owed: Counter[str] = Counter()
         self._slots = anyio.Semaphore(Limits().max_concurrent_requests, fast_acquire=True)
         self._types: TypeIndex | None = None
         self.starts = 0
@@ -254,8 +234,18 @@ class ProviderSession:
         live = self._live
         if live is None or live.over:
             live = await self._connected()
+        if timeout is None:
+            return await self._exchange(live, method, params, limited)
+        with anyio.move_on_after(timeout):  # counts the wait for a turn and for room to send in, too
+            return await self._exchange(live, method, params, limited)
+        raise CallTimedOut(
+            f"provider {self.label} did not answer {method} within {timeout:g} s; "
+            f"the call was canceled{live.evidence()}"
+        )
+
+    async def _exchange(self, live: Connection, method: str, params: JsonObject, limited: bool) -> Json:
         slots = self._slots
-        owed = self._owed
+        owed = self._listener.owed
         if limited:
             try:
                 slots.acquire_nowait()
@@ -263,14 +253,7 @@ class ProviderSession:
                 await slots.acquire()
         owed[method] += 1
         try:
-            if timeout is None:
-                return await live.peer.call(method, params)
-            with anyio.move_on_after(timeout):  # counts the wait for room to send in, too
-                return await live.peer.call(method, params)
-            raise CallTimedOut(
-                f"provider {self.label} did not answer {method} within {timeout:g} s; "
-                f"the call was canceled{live.evidence()}"
-            )
+            return await live.peer.call(method, params)
         except RpcError as error:
             raise self._failed(method, error) from error
         except ValueError as error:  # a value that has no JSON; nothing was sent
@@ -303,23 +286,11 @@ class ProviderSession:
                 if not live.over:
                     return live
                 await live.ended.wait()  # so that no two processes of a provider work at the same time
-            options = self._options
-            connection = await self._open(Ears(self._serve, self._on_notification, self._on_stray, self._on_line))
+            connection = await self._open(self._listener)
             self._live = connection
             self.starts += 1
             self._require_open()
-            greeting = await greet(
-                connection,
-                patience=options.patience,
-                want_version=options.want_version,
-                capabilities=HostCapabilities(
-                    progress=options.on_progress is not None,
-                    log=options.on_log is not None,
-                    tokens=options.token_source is not None,
-                ),
-                client=options.client,
-                token=options.token,
-            )
+            greeting = await greet(connection, self._terms, self._listener.capabilities)
             if self._greeting is None or greeting.limits != self._greeting.limits:
                 self._slots = anyio.Semaphore(greeting.limits.max_concurrent_requests, fast_acquire=True)
             self._greeting = greeting
@@ -330,54 +301,6 @@ class ProviderSession:
         if self._closed:
             raise ConnectionLost(f"the session with provider {self.label} is closed")
 
-    async def _serve(self, request: Request) -> Json:
-        source = self._options.token_source
-        if request.method != ACQUIRE_TOKEN or source is None:
-            raise RpcFailure(RpcCode.METHOD_NOT_FOUND, f"this host does not offer {request.method}")
-        params = request.params if isinstance(request.params, dict) else {}
-        scopes = params.get("scopes")
-        claims = params.get("claims")
-        if not isinstance(scopes, list) or not all(isinstance(scope, str) for scope in scopes):
-            raise RpcFailure(RpcCode.INVALID_PARAMS, "scopes is a list of texts")
-        wanted = TokenRequest(
-            tuple(scopes), claims if isinstance(claims, str) else None, params.get("forceRefresh") is True
-        )
-        try:
-            token = await source(wanted)
-        except OperationFailed as error:
-            raise RpcFailure(RpcCode.OPERATION_FAILED, str(error), error.failure.to_wire()) from error
-        self._redactor.add(token.token)
-        return token.to_wire()
-
-    def _on_notification(self, method: str, params: Json) -> None:
-        wire = params if isinstance(params, dict) else {}
-        message = str(wire.get("message", ""))
-        if method == LOG:
-            self.remark("log", str(wire.get("level", "info")), message)
-        elif method == PROGRESS and self._options.on_progress is not None:
-            percent = wire.get("percent")
-            number = float(percent) if isinstance(percent, int | float) and not isinstance(percent, bool) else None
-            _tell(
-                self._options.on_progress,
-                ProgressNotice(self.label, wire.get("id"), self._redactor.text(message), number),
-            )
-
-    def _on_stray(self, text: str) -> None:
-        owed = ", ".join(sorted(method for method, count in self._owed.items() if count)) or "no call"
-        self.remark(
-            "host",
-            "warning",
-            f"provider {self.label} wrote to its stdout what is no message, while it owed an answer to {owed}: {text}",
-        )
-
-    def _on_line(self, line: str) -> None:
-        self.remark("stderr", "info", line)
-
-    def remark(self, source: Literal["stderr", "log", "host"], level: str, message: str) -> None:
-        """Hand a line to whoever listens to this provider's log."""
-        if self._options.on_log is not None:
-            _tell(self._options.on_log, LogEntry(self.label, source, level, self._redactor.text(message)))
-
 
 _CODES: dict[int, str] = {
     RpcCode.METHOD_NOT_FOUND: ErrorCode.OPERATION_NOT_SUPPORTED,
@@ -387,12 +310,3 @@ _CODES: dict[int, str] = {
     RpcCode.MESSAGE_TOO_LARGE: "MessageTooLarge",  # the call or its answer, in which case it was carried out
 }
 """The contract's word for a JSON-RPC error that brings none; `InternalError` for all others."""
-
-_Notice = TypeVar("_Notice")
-
-
-def _tell(listener: Callable[[_Notice], None], notice: _Notice) -> None:
-    try:
-        listener(notice)
-    except Exception:  # a listener's fault must not end the connection it listens to
-        _log.exception("a listener failed")
