@@ -248,6 +248,23 @@ async def test_a_notification_may_be_handled_by_a_coroutine(peers: Any) -> None:
     assert [str(error) for error in seen] == ["$/log"]
 
 
+async def test_the_end_of_the_connection_cancels_what_handles_a_notification(peers: Any) -> None:
+    slow = Slow()
+
+    async def handle(method: str, params: Any) -> None:
+        slow.started.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            slow.canceled.set()
+
+    async with peers(echo, server={"on_notification": handle}) as (client, server):
+        await client.notify("$/log", {})
+        await slow.started.wait()
+        await server.aclose()
+        await slow.canceled.wait()
+
+
 async def test_requests_beyond_the_limit_are_refused_as_transient_and_ping_still_answers(peers: Any) -> None:
     slow = Slow()
     async with (

@@ -150,7 +150,11 @@ class AsyncioFdStream:
             self._out.clear()
         self._queued = 0
         self._wake()
-        self._end(ConnectionLost(f"the other end does not read any more ({error.strerror or error})"))
+        if self._on_end is not None:
+            self._end(ConnectionLost(f"the other end does not read any more ({error.strerror or error})"))
+        elif self._on_drained is not None:
+            # The input had ended before; whoever waits for the output waits for nothing now.
+            self._on_drained()
 
     def _wake(self) -> None:
         for waiter in self._waiters:

@@ -9,6 +9,9 @@ from extensor.rpc.streams import ByteStream, DirectStream
 HIGH_WATER_BYTES = 1024 * 1024
 """Output waiting above this stops new calls and answers, and, where answers are what waits, the reading of requests."""
 
+FLUSH_BYTES = 16 * 1024
+"""Output of one turn of the loop leaves at the latest when this much waits, so that the other side starts meanwhile."""
+
 
 class Outbox:
     """Queues frames for one stream.
@@ -57,7 +60,7 @@ class Outbox:
         self._frames.append(frame)
         self._waiting += len(frame)
         if self._direct is not None:
-            if now:
+            if now or self._waiting >= FLUSH_BYTES:
                 self.flush()
             elif not self._scheduled:
                 self._scheduled = self._runtime.soon(self.flush)

@@ -78,7 +78,7 @@ class Peer:
         self._held: list[tuple[bytes, bool]] = []
         self._answered = False
         self._paused = False
-        self._notifying = 0
+        self._notifying: dict[object, Callable[[], object]] = {}
         self._lost: str | None = None
         self._closed = False
         self._runtime: Runtime | None = None
@@ -147,7 +147,7 @@ class Peer:
                     self._lose("the connection was closed before the answer came")
                     serving.cancel_all()
                     outbox.lose(None)
-                    for stop in helpers:
+                    for stop in (*helpers, *self._notifying.values()):
                         stop()
         finally:
             await self._stream.aclose()
@@ -344,22 +344,22 @@ class Peer:
             self._on_error(error)
             return True
         if isawaitable(outcome) and self._tasks is not None:
-            if self._notifying >= self._limits.max_concurrent_requests:
-                self.violation(f"a notification {method!r} was dropped: {self._notifying} are being handled")
+            if len(self._notifying) >= self._limits.max_concurrent_requests:
+                self.violation(f"a notification {method!r} was dropped: {len(self._notifying)} are being handled")
                 if isinstance(outcome, Coroutine):
                     outcome.close()
                 return True
-            self._notifying += 1
-            self._tasks.spawn(self._notified, outcome)
+            token = object()
+            self._notifying[token] = self._tasks.spawn(self._notified, token, outcome)
         return True
 
-    async def _notified(self, outcome: Awaitable[Any]) -> None:
+    async def _notified(self, token: object, outcome: Awaitable[Any]) -> None:
         try:
             await outcome
         except Exception as error:
             self._on_error(error)
         finally:
-            self._notifying -= 1
+            self._notifying.pop(token, None)
 
     def violation(self, text: str) -> None:
         """Report something that the other side should not have sent."""

@@ -17,7 +17,7 @@ MessageId: TypeAlias = int | str | float | None
 class Request:
     """One request or notification on its way through the serving callback."""
 
-    __slots__ = ("_task", "canceled", "id", "is_notification", "method", "on_cancel", "params", "peer", "started")
+    __slots__ = ("_task", "canceled", "id", "interruptible", "is_notification", "method", "on_cancel", "params", "peer")
 
     def __init__(
         self,
@@ -38,7 +38,8 @@ class Request:
         """Whether the peer took it back or the connection is ending; its answer is then error -32800 whatever comes."""
         self.on_cancel: Callable[[], None] | None = None
         """Set by a callback that holds its own cancel scope: called instead of cancelling the serving task."""
-        self.started = False
+        self.interruptible = False
+        """Whether its callback is at work; before and after, a cancel only leaves its mark."""
         self._task: Callable[[], object] | None = None
 
     def bind(self, cancel_task: Callable[[], object]) -> None:
@@ -50,7 +51,7 @@ class Request:
         if self.canceled:
             return
         self.canceled = True
-        if not self.started:
+        if not self.interruptible:
             return
         if self.on_cancel is not None:
             self.on_cancel()

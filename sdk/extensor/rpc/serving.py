@@ -164,10 +164,11 @@ class Serving:
     async def _run(self, request: Request, reply: Reply) -> None:
         answer: JsonObject | None = None
         try:
-            request.started = True
             if not request.canceled:
+                request.interruptible = True
                 work = self._engine.engine.dispatch(request, self._serve, self._on_error)
                 answer = await self._runtime.guard(request, work)
+                request.interruptible = False
             if request.canceled or answer is None:
                 answer = canceled_answer(request.id)
             if request.id is not None:
