@@ -220,8 +220,9 @@ STUBBORN = {
 
 
 def test_a_handler_that_will_not_end_does_not_hold_up_the_process(start: Start, resource_data: Data):
-    head = "@provider.resource('note@1.0')\nclass Handler(ResourceHandler[Note]):\n    async def save(self, ctx, desired):"
-    children = [start(f"{head}\n            print('saving', flush=True)\n{habit}") for habit in STUBBORN.values()]
+    head = "@provider.resource('note@1.0')\nclass Handler(ResourceHandler[Note]):\n    async def save(self, ctx, desired):\n"
+    head += "            print('saving', flush=True)\n"
+    children = [start(head + habit) for habit in STUBBORN.values()]
     for child in children:
         child.send("resource/save", resource_data({"name": "a"}))
     for child in children:
@@ -333,7 +334,7 @@ def test_a_host_that_also_closes_stderr_gets_exit_code_0(tmp_path: Path, resourc
         assert process.stdout is not None
         assert process.stderr is not None
         process.stderr.close()
-            request = {"jsonrpc": "2.0", "id": 1, "method": "resource/get", "params": resource_data({"name": "a"})}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "resource/get", "params": resource_data({"name": "a"})}
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.flush()
         assert b'"result"' in process.stdout.readline()
@@ -439,10 +440,13 @@ def test_an_address_that_cannot_be_used_is_refused_with_the_reason(start: Start)
 
 
 def test_commands_print_on_stdout_and_nothing_else_does(start: Start, tmp_path: Path):
-    noisy = (
-        "print('noise')\n"
-        + "@provider.resource('note@1.0')\nclass Handler(ResourceHandler[Note]):\n    async def get(self, ctx, wanted): ...\n"
-    )
+    noisy = """
+    print("noise")
+
+    @provider.resource("note@1.0")
+    class Handler(ResourceHandler[Note]):
+        async def get(self, ctx, wanted): ...
+    """
     described = start(noisy, args=("describe",))
     assert described.process.wait(EXIT_SECONDS) == 0
     text = described.stdout.read().decode()
