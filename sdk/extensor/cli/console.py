@@ -4,6 +4,7 @@ A stream whose reader has gone (``| head``) is not an error: what is written to 
 command's exit code still says how the work ended.
 """
 
+import io
 import json
 import os
 import re
@@ -107,7 +108,12 @@ class Console:
 
 def process_console() -> Console:
     """The console of this process."""
-    return Console(sys.stdout, sys.stderr, os.environ)
+    return Console(sys.stdout or _nowhere(), sys.stderr or _nowhere(), os.environ)
+
+
+def _nowhere() -> TextIO:
+    """In place of a stream that the process was started without (``>&-``)."""
+    return io.StringIO()
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -59,6 +59,8 @@ def _content(assignment: Assignment) -> str:
         return text
     read: Callable[[], bytes]
     if text == "@-":
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - None when started with <&-
+            raise trouble("stdin is closed, so no value can come from it")
         what, read = "stdin", sys.stdin.buffer.read
     else:
         path = Path(text[1:]).expanduser()

@@ -88,6 +88,23 @@ def test_a_reader_who_goes_away_stops_no_deployment(stage: Any, stream: str) -> 
     assert len(list(stage.folder.glob("*.note.json"))) == 20
 
 
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_a_command_that_was_started_without_streams_does_its_work(stage: Any, closed: str) -> None:
+    stage.template({"one": stage.resource("note", name="one")})
+    words = stage.command("deploy", "main.json", *stage._given(("deploy",)))
+    done = subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", *words], cwd=stage.folder, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert (stage.folder / "one.note.json").is_file()
+
+
+def test_no_value_comes_from_a_closed_stdin(stage: Any) -> None:
+    stage.template({}, parameters={"x": {"type": "string"}})
+    words = stage.command("validate", "main.json", "-p", "x=@-")
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *words], cwd=stage.folder, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "stdin is closed" in done.stderr
+
+
 def test_help_into_a_closed_pipe_is_no_error(stage: Any) -> None:
     reading, writing = os.pipe()
     os.close(reading)
