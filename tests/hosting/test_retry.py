@@ -26,6 +26,7 @@ from extensor.errors import (
     Unavailable,
 )
 from extensor.hosting import BackOff, Clock, Operation, RetryNotice, is_unclear, shows
+from extensor.hosting.timeouts import LOOK
 
 pytestmark = pytest.mark.anyio
 
@@ -200,6 +201,18 @@ async def test_a_save_that_ran_out_of_time_and_does_not_show_says_so_and_is_not_
     script = Script((61, CallTimedOut("late")), NotFound("no such note"), clock=clock)
     with pytest.raises(CallTimedOut, match="late; a get says: no such note; it was not saved again"):
         await Operation(script, Verb.SAVE, data, budget=60, clock=clock).perform()
+
+
+async def test_a_look_at_the_end_of_the_budget_has_time_enough(data: ResourceData, clock: HandClock):
+    script = Script((59.99, DeadlineExceeded("late")), DONE, clock=clock)
+    await Operation(script, Verb.SAVE, data, budget=60, clock=clock).perform()
+    assert script.asked[1] == (Verb.GET, LOOK)
+
+
+async def test_an_unclear_save_without_a_budget_is_looked_at_without_a_limit(data: ResourceData, clock: HandClock):
+    script = Script(lost(), DONE, clock=clock)
+    await Operation(script, Verb.SAVE, data, budget=None, clock=clock).perform()
+    assert script.asked[1] == (Verb.GET, None)
 
 
 async def test_a_get_that_ran_out_of_time_just_fails(data: ResourceData, clock: HandClock):

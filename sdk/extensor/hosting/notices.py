@@ -40,7 +40,7 @@ class RetryNotice:
     type: str
     symbolic_name: str | None
     attempt: int
-    """The number of the try that failed, from 1."""
+    """The number of the try that failed, from 1; looks count."""
     delay: float
     """Seconds until the next step."""
     code: str

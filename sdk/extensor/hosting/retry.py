@@ -159,7 +159,8 @@ class Operation:
             elif not await self._pause(failed, "look"):
                 raise _told(unclear, "it is not known whether the save happened, and the time is up")
             try:
-                shown = await self._try(Verb.GET, LOOK if last else self._left())
+                left = self._left()
+                shown = await self._try(Verb.GET, None if left is None else max(left, LOOK))
                 if await self._is_done(shown):
                     return shown
                 seen = "a get shows another state"

@@ -24,7 +24,7 @@ What is pending fails within this time of the first half, so within a second.
 """
 
 LOOK = 15.0
-"""For the one `get` that follows a save whose time ran out. It is the only wait beyond a `perform`'s budget."""
+"""What a `get` that looks after an unclear save may take at least. It is the only wait beyond a `perform`'s budget."""
 
 
 @dataclass(frozen=True, slots=True)
