@@ -1,16 +1,19 @@
 """pydantic models as types."""
 
 import datetime
+import decimal
 import enum
 import os
+import re
 import uuid
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, NewType, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel, SecretStr, StringConstraints, computed_field, create_model
+from typing_extensions import TypeAliasType, TypedDict
 
 from extensor.contract import Unknown
 from extensor.errors import TypesError
@@ -39,7 +42,7 @@ from extensor.types import (
     index_of,
     same_type,
 )
-from extensor.types.models import body_of
+from extensor.types.models import _Converter, body_of
 from extensor.types.validate import validate
 
 GOLDEN = Path(__file__).parent / "golden/shop"
@@ -182,6 +185,10 @@ def only(annotation: Any, default: Any = ..., **more: Any) -> Property:
             ArrayType(StringType(min_length=2), 1),
         ),
         (RootModel[list[int]], ArrayType(IntegerType())),
+        (NewType("Port", int), IntegerType()),
+        (TypeAliasType("Names", list[str]), ArrayType(StringType())),
+        (decimal.Decimal, StringType(pattern=None)),
+        (TypedDict("TypedDict", {"a": int}), ObjectType("M.p", {}, AnyType())),
     ],
 )
 def test_python_types_have_their_counterparts(annotation: Any, expected: Type) -> None:
@@ -308,6 +315,17 @@ class NoTag(BaseModel):
     other: str
 
 
+class Bad:
+    """Metadata that pydantic passes over and we read."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+
+class Endless(RootModel["list[Endless]"]):
+    pass
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
@@ -319,6 +337,12 @@ class NoTag(BaseModel):
         (lambda: only(Secret[int]), "M.p: Secret is for texts"),
         (lambda: only(ReadOnly[WriteOnly[str]]), "M.p: cannot be both read-only and write-only"),
         (lambda: only(Literal[b"x"]), "M.p: the choice b'x'"),
+        (lambda: only(Annotated[str, re.compile("x"), Bad("(")]), r"M.p: the pattern '\(' cannot be read"),
+        (lambda: body_of(Endless), "Endless contains itself"),
+        (lambda: _Converter()._discriminated([Courier, str], "kind", "M.p"), "M.p: the variants .* are models"),
+        (lambda: _Converter()._discriminated([Courier, NoTag], "kind", "M.p"), "M.p: NoTag has no field 'kind'"),
+        (lambda: _Converter()._discriminated([Courier, Courier], "kind", "M.p"), "two variants have 'kind' 'courier'"),
+        (lambda: _Converter()._discriminated([Size, Size], "width", "M.p"), "Size.width: tells variants apart"),
     ],
 )
 def test_what_has_no_counterpart_is_refused_with_model_and_field(make: Any, told: str) -> None:

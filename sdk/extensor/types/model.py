@@ -1,12 +1,12 @@
 """The types of bicep-types as objects that refer to each other directly, cycles included.
 
 Types compare by identity; `same_type` compares their meaning. They are filled by the reader or the model converter and
-not changed afterwards. A file's positions and references are the business of reader and writer alone.
+not changed afterwards. A file's positions and references are the business of reader and writer alone. The classes are
+written out, since dataclasses would make their import cost ten times as much.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from extensor.types.flags import Flag
 
@@ -24,30 +24,34 @@ class _Named:
         return f"<{type(self).__name__} {name}>" if name else f"<{type(self).__name__}>"
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class AnyType(_Named):
     """Any JSON value."""
 
+    __slots__ = ()
 
-@dataclass(slots=True, eq=False, repr=False)
+
 class NullType(_Named):
     """JSON null alone."""
 
+    __slots__ = ()
 
-@dataclass(slots=True, eq=False, repr=False)
+
 class BooleanType(_Named):
     """A boolean."""
 
+    __slots__ = ()
 
-@dataclass(slots=True, eq=False, repr=False)
+
 class IntegerType(_Named):
     """A whole number; the bounds are inclusive."""
 
-    min_value: int | None = None
-    max_value: int | None = None
+    __slots__ = ("max_value", "min_value")
+
+    def __init__(self, min_value: int | None = None, max_value: int | None = None) -> None:
+        self.min_value = min_value
+        self.max_value = max_value
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class NumberType(_Named):
     """A number with a fraction. `min_value` and `max_value` are inclusive, `above` and `below` are not.
 
@@ -55,55 +59,87 @@ class NumberType(_Named):
     ``(number)``, from which it is read back, without its bounds.
     """
 
-    min_value: float | None = None
-    max_value: float | None = None
-    above: float | None = None
-    below: float | None = None
+    __slots__ = ("above", "below", "max_value", "min_value")
+
+    def __init__(
+        self,
+        min_value: float | None = None,
+        max_value: float | None = None,
+        above: float | None = None,
+        below: float | None = None,
+    ) -> None:
+        self.min_value = min_value
+        self.max_value = max_value
+        self.above = above
+        self.below = below
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class StringType(_Named):
     """A text. Lengths count code points; `pattern` may match anywhere, as in JSON Schema."""
 
-    sensitive: bool = False
-    min_length: int | None = None
-    max_length: int | None = None
-    pattern: str | None = None
+    __slots__ = ("max_length", "min_length", "pattern", "sensitive")
+
+    def __init__(
+        self,
+        sensitive: bool = False,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        pattern: str | None = None,
+    ) -> None:
+        self.sensitive = sensitive
+        self.min_length = min_length
+        self.max_length = max_length
+        self.pattern = pattern
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class StringLiteralType(_Named):
     """One text."""
 
-    value: str
-    sensitive: bool = False
+    __slots__ = ("sensitive", "value")
+
+    def __init__(self, value: str, sensitive: bool = False) -> None:
+        self.value = value
+        self.sensitive = sensitive
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class UnionType(_Named):
     """A value of any of the elements."""
 
-    elements: "list[Type]" = field(default_factory=list["Type"])
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: "list[Type] | None" = None) -> None:
+        self.elements: list[Type] = [] if elements is None else elements
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ArrayType(_Named):
     """A list of values of one type."""
 
-    item_type: "Type"
-    min_length: int | None = None
-    max_length: int | None = None
+    __slots__ = ("item_type", "max_length", "min_length")
+
+    def __init__(self, item_type: "Type", min_length: int | None = None, max_length: int | None = None) -> None:
+        self.item_type = item_type
+        self.min_length = min_length
+        self.max_length = max_length
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Property(_Named):
     """A property of an object. `immutable` and `calculated` travel as the last words of the description."""
 
-    type: "Type"
-    flags: Flag = Flag.NONE
-    description: str | None = None
-    immutable: bool = False
-    calculated: bool = False
+    __slots__ = ("calculated", "description", "flags", "immutable", "type")
+
+    def __init__(
+        self,
+        type: "Type",  # noqa: A002
+        flags: Flag = Flag.NONE,
+        description: str | None = None,
+        immutable: bool = False,
+        calculated: bool = False,
+    ) -> None:
+        self.type = type
+        self.flags = flags
+        self.description = description
+        self.immutable = immutable
+        self.calculated = calculated
 
     @property
     def required(self) -> bool:
@@ -126,28 +162,44 @@ class Property(_Named):
         return Flag.IDENTIFIER in self.flags
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ObjectType(_Named):
     """An object. Without `additional_properties` no other than the named properties may occur."""
 
-    name: str = ""
-    properties: dict[str, Property] = field(default_factory=dict[str, Property])
-    additional_properties: "Type | None" = None
-    sensitive: bool = False
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What other modules derived from this type and keep with it."""
+    __slots__ = ("additional_properties", "facts", "name", "properties", "sensitive")
+
+    def __init__(
+        self,
+        name: str = "",
+        properties: dict[str, Property] | None = None,
+        additional_properties: "Type | None" = None,
+        sensitive: bool = False,
+    ) -> None:
+        self.name = name
+        self.properties: dict[str, Property] = {} if properties is None else properties
+        self.additional_properties = additional_properties
+        self.sensitive = sensitive
+        self.facts: dict[str, Any] = {}
+        """What other modules derived from this type and keep with it."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class DiscriminatedObjectType(_Named):
     """An object whose `discriminator` property tells which element describes it."""
 
-    name: str = ""
-    discriminator: str = ""
-    base_properties: dict[str, Property] = field(default_factory=dict[str, Property])
-    elements: dict[str, "ObjectType"] = field(default_factory=dict[str, ObjectType])
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What other modules derived from this type and keep with it."""
+    __slots__ = ("base_properties", "discriminator", "elements", "facts", "name")
+
+    def __init__(
+        self,
+        name: str = "",
+        discriminator: str = "",
+        base_properties: dict[str, Property] | None = None,
+        elements: dict[str, ObjectType] | None = None,
+    ) -> None:
+        self.name = name
+        self.discriminator = discriminator
+        self.base_properties: dict[str, Property] = {} if base_properties is None else base_properties
+        self.elements: dict[str, ObjectType] = {} if elements is None else elements
+        self.facts: dict[str, Any] = {}
+        """What other modules derived from this type and keep with it."""
 
     @property
     def variants(self) -> dict[str, ObjectType]:
@@ -178,44 +230,59 @@ Body: TypeAlias = ObjectType | DiscriminatedObjectType
 """What a resource's properties or a configuration can be."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class FunctionParameter(_Named):
     """A parameter of a function.
 
     `flags`: 1 required, 2 compile-time constant, 4 deploy-time constant; ``None`` where that kind of function has none.
     """
 
-    name: str
-    type: "Type"
-    description: str | None = None
-    flags: int | None = None
+    __slots__ = ("description", "flags", "name", "type")
+
+    def __init__(self, name: str, type: "Type", description: str | None = None, flags: int | None = None) -> None:  # noqa: A002
+        self.name = name
+        self.type = type
+        self.description = description
+        self.flags = flags
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class FunctionType(_Named):
     """A function that a resource offers."""
 
-    parameters: list[FunctionParameter] = field(default_factory=list[FunctionParameter])
-    output: "Type" = field(default_factory=AnyType)
+    __slots__ = ("output", "parameters")
+
+    def __init__(self, parameters: list[FunctionParameter] | None = None, output: "Type | None" = None) -> None:
+        self.parameters: list[FunctionParameter] = [] if parameters is None else parameters
+        self.output: Type = AnyType() if output is None else output
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ResourceFunction(_Named):
     """The name under which a resource offers a function is its key; this is the rest."""
 
-    type: FunctionType
-    description: str | None = None
+    __slots__ = ("description", "type")
+
+    def __init__(self, type: FunctionType, description: str | None = None) -> None:  # noqa: A002
+        self.type = type
+        self.description = description
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ResourceType(_Named):
     """A resource type, ``name@version``. Scope bits as in `ALL_SCOPES`; both 0 means everywhere, as Bicep reads it."""
 
-    name: str
-    body: "Body"
-    readable_scopes: int = ALL_SCOPES
-    writable_scopes: int = ALL_SCOPES
-    functions: dict[str, ResourceFunction] = field(default_factory=dict[str, ResourceFunction])
+    __slots__ = ("body", "functions", "name", "readable_scopes", "writable_scopes")
+
+    def __init__(
+        self,
+        name: str,
+        body: "Body",
+        readable_scopes: int = ALL_SCOPES,
+        writable_scopes: int = ALL_SCOPES,
+        functions: dict[str, ResourceFunction] | None = None,
+    ) -> None:
+        self.name = name
+        self.body = body
+        self.readable_scopes = readable_scopes
+        self.writable_scopes = writable_scopes
+        self.functions: dict[str, ResourceFunction] = {} if functions is None else functions
 
     @property
     def readable(self) -> bool:
@@ -228,27 +295,46 @@ class ResourceType(_Named):
         return bool(self.writable_scopes) or not self.readable_scopes
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class ResourceFunctionType(_Named):
     """A function on an Azure resource type, such as ``listKeys``."""
 
-    name: str
-    resource_type: str
-    api_version: str
-    output: "Type" = field(default_factory=AnyType)
-    input: "Type | None" = None
+    __slots__ = ("api_version", "input", "name", "output", "resource_type")
+
+    def __init__(
+        self,
+        name: str,
+        resource_type: str,
+        api_version: str,
+        output: "Type | None" = None,
+        input: "Type | None" = None,  # noqa: A002
+    ) -> None:
+        self.name = name
+        self.resource_type = resource_type
+        self.api_version = api_version
+        self.output: Type = AnyType() if output is None else output
+        self.input = input
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class NamespaceFunctionType(_Named):
     """A function of the extension itself. `visible_in`: 1 Bicep files, 2 parameter files."""
 
-    name: str
-    parameters: list[FunctionParameter] = field(default_factory=list[FunctionParameter])
-    output_type: "Type" = field(default_factory=AnyType)
-    description: str | None = None
-    expression: str | None = None
-    visible_in: int | None = None
+    __slots__ = ("description", "expression", "name", "output_type", "parameters", "visible_in")
+
+    def __init__(
+        self,
+        name: str,
+        parameters: list[FunctionParameter] | None = None,
+        output_type: "Type | None" = None,
+        description: str | None = None,
+        expression: str | None = None,
+        visible_in: int | None = None,
+    ) -> None:
+        self.name = name
+        self.parameters: list[FunctionParameter] = [] if parameters is None else parameters
+        self.output_type: Type = AnyType() if output_type is None else output_type
+        self.description = description
+        self.expression = expression
+        self.visible_in = visible_in
 
 
 ValueType: TypeAlias = (
@@ -270,8 +356,7 @@ Type: TypeAlias = ValueType | ResourceType | FunctionType | ResourceFunctionType
 """Everything that has a position of its own in a types file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """Who the types belong to."""
 
     name: str
@@ -279,14 +364,6 @@ class Settings:
     is_singleton: bool = False
     is_preview: bool | None = None
     is_deprecated: bool | None = None
-
-    WIRE: ClassVar[dict[str, str]] = {
-        "name": "name",
-        "version": "version",
-        "is_singleton": "isSingleton",
-        "is_preview": "isPreview",
-        "is_deprecated": "isDeprecated",
-    }
 
 
 def children(type_: Type) -> "Iterator[Type]":
@@ -345,7 +422,7 @@ def same_type(one: Type, other: Type) -> bool:
 
 def _outline(type_: Type) -> list[Any]:
     """All of a type but the types it refers to, in the order of `children`."""
-    return [_plain(getattr(type_, name)) for name in type_.__dataclass_fields__ if name != "facts"]
+    return [_plain(getattr(type_, name)) for name in type_.__slots__ if name != "facts"]
 
 
 def _plain(value: Any) -> Any:

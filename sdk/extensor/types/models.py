@@ -143,10 +143,8 @@ class _Converter:
         inner = Annotations((SECRET,) if SECRET in said.marks else (), where)
         shortest, longest = said.shortest, said.longest
         if issubclass(kind, tuple) and args and args[-1] is not Ellipsis:
-            items = list(dict.fromkeys(() if args == ((),) else args))
-            shortest = longest = 0 if args == ((),) else len(args)
-            found = [self.of(item, inner, f"{where}[]") for item in items]
-            item_type = found[0] if len(found) == 1 else model.UnionType(found) if found else model.AnyType()
+            found = [self.of(item, inner, f"{where}[]") for item in args]
+            item_type, shortest, longest = _joined(found), len(args), len(args)
         elif args:
             item_type = self.of(args[0], inner, f"{where}[]")
         else:

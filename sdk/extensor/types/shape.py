@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path
-from extensor.contract.redaction import MASK
 from extensor.contract.unknown import Unknown
 from extensor.types import model
 from extensor.types.checks import fits_kind
@@ -106,6 +105,8 @@ def _dropped(_: Json) -> Json:
 
 
 def _masked(value: Json) -> Json:
+    from extensor.contract.redaction import MASK  # brings urllib, which a provider without secrets need not load
+
     return value if value is None or type(value) is Unknown else MASK
 
 

@@ -10,6 +10,13 @@ from extensor.types.index import TypeIndex
 from extensor.types.model import Type
 
 TYPES = "types.json"
+_SETTINGS = {
+    "name": "name",
+    "version": "version",
+    "is_singleton": "isSingleton",
+    "is_preview": "isPreview",
+    "is_deprecated": "isDeprecated",
+}
 
 
 def write_index(index: TypeIndex) -> tuple[str, dict[str, str]]:
@@ -31,9 +38,7 @@ def write_index(index: TypeIndex) -> tuple[str, dict[str, str]]:
     }
     if index.settings is not None:
         settings: JsonObject = {
-            key: value
-            for name, key in model.Settings.WIRE.items()
-            if (value := getattr(index.settings, name)) is not None
+            key: value for name, key in _SETTINGS.items() if (value := getattr(index.settings, name)) is not None
         }
         if index.config_type is not None:
             settings["configurationType"] = numbers.ref(index.config_type, TYPES)
@@ -91,7 +96,7 @@ class Numbering:
             kind = model.AnyType if type(item) is model.NumberType else type(item)
             alike = (
                 kind,
-                *(() if kind is model.AnyType else (getattr(item, name) for name in item.__dataclass_fields__)),
+                *(() if kind is model.AnyType else (getattr(item, name) for name in item.__slots__)),
             )
             position = self._alike.setdefault(alike, len(self._order))
         else:
