@@ -62,11 +62,12 @@ def test_nothing_of_a_foreign_package_is_lost(shared: Path, package: str) -> Non
     folder = shared / "data/types" / package
     index_text = (folder / "index.json").read_text()
     ours, files = TypeIndex.read_directory(folder).write()
-    theirs = {path: (folder / path).read_text() for path in _paths(json.loads(index_text))}
+    theirs = _Files({path: (folder / path).read_text() for path in _paths(json.loads(index_text))})
+    written, mine_by_name = _Files(files), json.loads(ours)["resources"]
 
     for name, ref in json.loads(index_text)["resources"].items():
-        mine = json.loads(ours)["resources"][name]
-        assert _differences(_Files(theirs), ref["$ref"], _Files(files), mine["$ref"]) == []
+        mine = mine_by_name[name]
+        assert _differences(theirs, ref["$ref"], written, mine["$ref"]) == []
 
 
 def _paths(index: Any) -> set[str]:
