@@ -139,7 +139,7 @@ class Operation:
         """
         while True:
             try:
-                return await self._try(self._verb, self._left())
+                return await self._try(self._verb)
             except OUTCOMES as error:
                 failed = error
             if self._verb is Verb.SAVE and is_unclear(failed):
@@ -159,8 +159,7 @@ class Operation:
             elif not await self._pause(failed, "look"):
                 raise _told(unclear, "it is not known whether the save happened, and the time is up")
             try:
-                left = self._left()
-                shown = await self._try(Verb.GET, None if left is None else max(left, LOOK))
+                shown = await self._try(Verb.GET, LOOK)
                 if await self._is_done(shown):
                     return shown
                 seen = "a get shows another state"
@@ -176,13 +175,14 @@ class Operation:
                 raise _told(unclear, f"{seen}; it was not saved again")
             return None
 
-    async def _try(self, verb: Verb, patience: float | None) -> ResourceResult:
+    async def _try(self, verb: Verb, least: float = 0.0) -> ResourceResult:
+        """One try, with what is left of the budget or `least` seconds."""
         self._attempt += 1
         try:
             if self._losses < _LOSSES_TOGETHER:
-                return await self._callee.call(verb, self._data, timeout=patience)
+                return await self._callee.call(verb, self._data, timeout=self._left(least))
             async with self._callee.recovering:
-                return await self._callee.call(verb, self._data, timeout=patience)
+                return await self._callee.call(verb, self._data, timeout=self._left(least))
         except (ConnectionLost, StartFailed) as error:
             if isinstance(error, ConnectionLost) or self._losses:
                 self._losses += 1
@@ -191,8 +191,8 @@ class Operation:
     async def _is_done(self, shown: ResourceResult) -> bool:
         return shown.properties is not None and shows(await self._callee.visible(self._data), shown.properties)
 
-    def _left(self) -> float | None:
-        return None if self._end is None else self._end - self._clock.now()
+    def _left(self, least: float = 0.0) -> float | None:
+        return None if self._end is None else max(self._end - self._clock.now(), least)
 
     def _is_spent(self) -> bool:
         """Whether nothing but a last look is left to do."""
