@@ -1,8 +1,6 @@
 """`python -m extensor` is the `extensor` command."""
 
-import sys
-
 from extensor.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

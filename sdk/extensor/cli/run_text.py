@@ -61,6 +61,8 @@ def tell_errors(
         console.line(f"{console.paint('error:', 'red')} {headline}")
     for line in lines:
         console.line(line)
+    if any(line.endswith(" (ProviderNotFound)") for line in lines):
+        console.line("Say how a provider is started with: --provider NAME=COMMAND")
 
 
 def exit_of(status: str) -> Exit:

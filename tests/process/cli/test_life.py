@@ -179,6 +179,15 @@ def test_a_providers_structured_error_reaches_text_and_json_whole(stage: Any) ->
     assert done.stdout.startswith("Not deployed: 1 failed, 1 skipped, in ")
 
 
+def test_a_provider_nobody_knows_is_told_with_the_option_that_names_it(stage: Any) -> None:
+    imports = {"other": {"provider": "nobody", "version": "1.0"}}
+    stage.template({"one": {**stage.resource("note", name="one"), "import": "other"}}, imports=imports)
+    done = stage.run("deploy", "main.json")
+    assert done.returncode == 1
+    assert "no provider named 'nobody' is installed" in done.stderr
+    assert done.stderr.endswith("Say how a provider is started with: --provider NAME=COMMAND\n")
+
+
 def test_validate_tells_every_fault_with_its_place_in_the_template(stage: Any) -> None:
     stage.template(
         {
