@@ -47,7 +47,7 @@ def stale() -> list[Path]:
 if __name__ == "__main__":
     behind = stale()
     if "--check" in sys.argv[1:]:
-        sys.exit("".join(f"{path.relative_to(PROJECT)} is behind; run: make docs\n" for path in behind))
+        sys.exit("".join(f"{path.relative_to(PROJECT)} is behind; run: make docs\n" for path in behind) or 0)
     for path, text in generated().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
