@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import sqlite3
 import subprocess
@@ -53,7 +54,10 @@ def test_a_second_ctrl_c_ends_the_command_at_once_and_the_record_tells_of_it(gat
         assert child.stderr.readline().startswith("Stopping:")
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=10) == 130
-        os.close(gate)
+    reader = select.poll()
+    reader.register(gate, select.POLLERR)
+    assert reader.poll(10_000) == [(gate, select.POLLERR)], "the provider still runs"
+    os.close(gate)
     shown = gated.json("show", "main.json")
     assert shown["status"] == "Interrupted"
     assert [(r["symbolicName"], r["status"]) for r in shown["resources"]] == [("gate", "Saving")]
