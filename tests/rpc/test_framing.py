@@ -102,6 +102,18 @@ def test_only_a_line_feed_ends_a_line() -> None:
     assert FrameReader(LIMIT).feed(odd + b"\n") == [odd]
 
 
+@given(
+    st.text(alphabet=" \t\r\n", max_size=12),
+    st.sampled_from(["lines", "headers"]),
+    st.lists(st.integers(0, 50), max_size=5),
+)
+def test_blanks_before_the_first_byte_do_not_decide(blanks: str, framing: Framing, cuts: list[int]) -> None:
+    data = blanks.encode() + write_frame(b"{}", framing)
+    reader = FrameReader(LIMIT)
+    assert [frame for part in chunks(data, cuts) for frame in reader.feed(part)] == [b"{}"]
+    assert reader.framing == framing
+
+
 def test_blank_lines_are_no_messages() -> None:
     reader = FrameReader(LIMIT, "lines")
     assert reader.feed(b"\n \r\n\n{}\n\t\n") == [b"{}"]

@@ -46,7 +46,7 @@ def write_frame(message: bytes, framing: Framing) -> bytes:
 class FrameReader:
     """Cuts a byte stream into frames, however it was chunked.
 
-    Without `framing` the first byte decides: ``{`` or ``[`` starts lines, anything else headers. A first line that is
+    Without `framing` the first byte that is no blank decides: ``{`` or ``[`` starts lines, others headers. A first line that is
     neither is broken, and the next line decides again. `early` reports an oversized message as soon as it is known to
     be one (a server answers at once), otherwise after its last byte, with its tail (a client looks there for the id).
     """
@@ -175,6 +175,9 @@ class FrameReader:
             self._expect(int(usual[1]), data[usual.end() :], frames)
             return data[usual.end() :]
         while data:
+            if self.framing is None and not self._line and data[0] in b" \t\r" and not self._headers:
+                data = data.lstrip(b" \t\r")
+                continue
             if self.framing is None and not self._line and data[0] in _JSON_STARTS:
                 if self._headers:
                     self._broken("a header block without its end", b"\n".join(self._headers), frames)
