@@ -6,25 +6,54 @@ from hypothesis import strategies as st
 
 from extensor.template.ast import Call, Index, Literal, Member, Node
 from extensor.template.limits import MAX_EXPRESSION_DEPTH
-from extensor.template.parser import is_expression, literal_text, parse, unparse
+from extensor.template.parser import is_expression, literal_text, parse, quote, unparse
 from extensor.template.refusal import Refusal
 
-names = st.from_regex(r"[A-Za-z_$][A-Za-z0-9_$]{0,8}", fullmatch=True)
-literals = st.builds(Literal, st.text(max_size=12) | st.integers(-(2**63), 2**63 - 1))
-trees: st.SearchStrategy[Node] = st.recursive(
-    literals,
-    lambda inner: (
-        st.builds(Call, st.none() | names, names, st.lists(inner, max_size=3).map(tuple))
-        | st.builds(Member, inner, names)
-        | st.builds(Index, inner, inner)
-    ),
-    max_leaves=12,
-)
+NAMES = ("a", "Concat", "$x", "_y1", "__bicep", "parameters", "F00")
+LITERALS = (0, 7, -(2**63), 2**63 - 1, "", "it's", "''", "[x]", "a\nb", "{0}", "ü 🚀", ")", ",", "\\")
 
 
-@given(trees)
-@settings(max_examples=400)
+def tree_of(choices: bytes) -> Node:
+    """A tree, one choice a byte; literals where the choices end."""
+    left = iter(choices)
+
+    def name() -> str:
+        return NAMES[next(left, 0) % len(NAMES)]
+
+    def one(depth: int) -> Node:
+        choice = next(left, 0) if depth < 12 else 0
+        match choice % 6:
+            case 0:
+                return Literal(LITERALS[choice // 6 % len(LITERALS)])
+            case 1 | 2:
+                namespace = name() if choice % 5 == 0 else None
+                return Call(namespace, name(), tuple(one(depth + 1) for _ in range(choice // 6 % 4)))
+            case 3 | 4:
+                return Member(one(depth + 1), name())
+            case _:
+                return Index(one(depth + 1), one(depth + 1))
+
+    return one(0)
+
+
+@given(st.binary(max_size=40).map(tree_of))
+@settings(max_examples=500)
 def test_what_is_written_from_a_tree_parses_to_the_same_tree(tree: Node) -> None:
+    assert parse(f"[{unparse(tree)}]") == tree
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_a_literal_when_it_is_quoted(text: str) -> None:
+    assert parse(f"[{quote(text)}]") == Literal(text)
+
+
+@given(st.text(alphabet="ab('),.[]1- \n", max_size=25))
+@settings(max_examples=300)
+def test_any_text_parses_or_is_refused(text: str) -> None:
+    try:
+        tree = parse(f"[{text}]")
+    except Refusal:
+        return
     assert parse(f"[{unparse(tree)}]") == tree
 
 

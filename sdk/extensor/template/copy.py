@@ -8,6 +8,7 @@ from extensor.contract.unknown import Unknown
 from extensor.errors import TemplateError
 from extensor.template.limits import MAX_COPIES
 from extensor.template.model import CopyDecl
+from extensor.template.refusal import Refusal
 from extensor.template.values import kind_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,14 @@ def repeat(scope: "Scope", loop: CopyDecl, body: Json, path: Path, frame: "Frame
     if isinstance(count, Unknown):
         return Unknown(None, format_path(path))
     inside: Path = (*path, "input")
-    return [scope.walk(body, inside, frame.in_loop(loop.name, at, nearest_loop=nearest_loop)) for at in range(count)]
+    found: list[Json] = []
+    for at in range(count):
+        found.append(scope.walk(body, inside, frame.in_loop(loop.name, at, nearest_loop=nearest_loop)))
+        try:
+            scope.count_work(found[-1])
+        except Refusal as refusal:
+            raise TemplateError(str(refusal), format_path(path)) from None
+    return found
 
 
 def expand(scope: "Scope", loops: Json, into: JsonObject, path: Path, frame: "Frame") -> None:

@@ -11,7 +11,7 @@ from extensor.template.access import element, member
 from extensor.template.ast import Call, Literal, Member, Node, children
 from extensor.template.closure import Closure
 from extensor.template.functions import FUNCTIONS
-from extensor.template.functions.table import Function, LazyFunction
+from extensor.template.functions.table import Function, LazyFunction, bounded_text
 from extensor.template.parser import quote, unparse
 from extensor.template.refusal import Refusal, nearest
 from extensor.template.residue import call_text, residue, value_text
@@ -133,13 +133,12 @@ class Frame:
             )
 
         def run(*values: Json) -> Json:
-            self.scope.count_call()
-            return evaluate(body, bound(values))
+            value = evaluate(body, bound(values))
+            self.scope.count_work(value)
+            return value
 
         def text() -> str | None:
-            with self.scope.rehearsal():
-                frame = bound(tuple(Unknown(f"[lambdaVariables({quote(name)})]") for name in names))
-                rest = frame.rest(body)
+            rest = bound(tuple(Unknown(f"[lambdaVariables({quote(name)})]") for name in names)).rest(body)
             return None if rest is None else f"lambda({', '.join([*map(quote, names), rest])})"
 
         return Closure(tuple(names), run, text)
@@ -180,14 +179,17 @@ def _call(node: Call, frame: Frame) -> Json:
         values = [frame.closure(one) if _is_lambda(one) else evaluate(one, frame) for one in node.arguments]
     else:
         values = [evaluate(argument, frame) for argument in node.arguments]
-    if frame.scope.saw_unknown and function.unknowns != "any" and _stops(function, values):
-        return residue(call_text(function.name, values))
     try:
-        return function.compute(*values)
+        if function.unknowns != "any" and _stops(function, values):
+            return residue(call_text(function.name, values))
+        found = function.compute(*values)
+        if isinstance(found, str):
+            bounded_text(len(found))
     except _Named:
         raise
     except Refusal as refusal:
         raise _Named(f"{function.name}(): {refusal}") from None
+    return found
 
 
 def _is_lambda(node: Node) -> TypeGuard[Call]:
@@ -212,9 +214,10 @@ def _user_call(node: Call, frame: Frame) -> Json:
             f"{len(node.arguments)} are given"
         )
     values = [evaluate(argument, frame) for argument in node.arguments]
-    frame.scope.count_call()
     arguments = {parameter.name.lower(): value for parameter, value in zip(function.parameters, values, strict=True)}
-    return frame.scope.function_body(function, Frame(frame.scope, arguments=arguments))
+    value = frame.scope.function_body(function, Frame(frame.scope, arguments=arguments))
+    frame.scope.count_work(value)
+    return value
 
 
 def unknown_function(name: str) -> str:

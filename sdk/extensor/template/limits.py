@@ -18,8 +18,8 @@ MAX_TEXT_CHARACTERS = 16 * 1024 * 1024
 MAX_VALUES = 1_000_000
 """Values inside one evaluated array or object, nested ones counted."""
 
-MAX_CALLS = 1_000_000
-"""Calls of lambdas and user functions while one place of the template is evaluated."""
+MAX_WORK = 1_000_000
+"""Calls of lambdas and user functions, and loop iterations, and the elements they give, in one evaluation."""
 
 MAX_COPIES = 100_000
 """Iterations of one copy loop."""

@@ -1,7 +1,6 @@
 """How the expression language says no, before the place in the document is known."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class Refusal(Exception):
@@ -13,6 +12,8 @@ class Refusal(Exception):
 
 def nearest(name: str, known: Iterable[str], *, noun: str = "known names") -> str:
     """A remedy for a wrong name: ``"did you mean 'x'?"``, else the names there are, cut to the first twelve."""
+    from difflib import get_close_matches  # not needed where nothing is wrong
+
     names = list(known)
     if not names:
         return f"there are no {noun}"

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
-from extensor.contract.unknown import Unknown, has_unknown
+from extensor.contract.unknown import Unknown
 from extensor.errors import TemplateError
 from extensor.template.copy import checked_count, expand, repeat
 from extensor.template.evaluator import Frame, evaluate
-from extensor.template.limits import MAX_CALLS
+from extensor.template.limits import MAX_WORK
 from extensor.template.memo import Key, Memo
 from extensor.template.model import Output, ResourceDecl, Template, UserFunction
 from extensor.template.names import ElementName, Names
@@ -69,11 +69,10 @@ class Scope:
         self._reference = reference
         self._secure_as_unknown = secure_as_unknown
         self._has_secrets = any(declared.secure for declared in template.parameters.values())
-        self.saw_unknown = any(map(has_unknown, given.values())) or (secure_as_unknown and self._has_secrets)
         self._memo = Memo(self._define, self._needs, self._spelled)
         self._references: dict[str, list[tuple[Path, str | ReferenceExpr]]] = {}
         self._depth = 0
-        self._calls = 0
+        self._work = 0
         self._twin: Scope | None = None
 
     # What callers use -------------------------------------------------------------------------------------------
@@ -226,24 +225,14 @@ class Scope:
             raise Refusal(f"'{wanted}' is a single resource; use reference('{wanted}')")
         count = self._count_of(declared)
         if isinstance(count, Unknown):
-            self.saw_unknown = True
             return Unknown(f"[references({quote(wanted.symbol)}{', ' + quote('full') if full else ''})]")
         return [self._fetched(ElementName(wanted.symbol, index), declared, full=full) for index in range(count)]
 
-    def count_call(self) -> None:
-        """Count one call of a lambda or user function. Raises `Refusal` when there are too many."""
-        self._calls += 1
-        if self._calls > MAX_CALLS:
-            raise Refusal(f"more than {MAX_CALLS} calls of lambdas and functions would be needed here")
-
-    @contextmanager
-    def rehearsal(self) -> Generator[None]:
-        """Around an evaluation with made-up unknowns: functions must look for them."""
-        before, self.saw_unknown = self.saw_unknown, True
-        try:
-            yield
-        finally:
-            self.saw_unknown = before
+    def count_work(self, value: Json) -> None:
+        """Count a call or an iteration that gave a value. Raises `Refusal` when one evaluation needs too much."""
+        self._work += 1 + (len(value) if isinstance(value, list | dict) else 0)
+        if self._work > MAX_WORK:
+            raise Refusal(f"more than {MAX_WORK} calls, iterations and elements of their results would be needed here")
 
     # Inside -----------------------------------------------------------------------------------------------------
 
@@ -262,7 +251,7 @@ class Scope:
             return literal_text(text)
         try:
             value = evaluate(parse(text), frame)
-            unknown = self.saw_unknown and scan(value)
+            unknown = scan(value)
         except Refusal as refusal:
             raise TemplateError(f"{refusal}; in {_shortened(text)}", format_path(path)) from None
         return self._without_secrets(value, text, path, frame) if unknown else value
@@ -337,12 +326,8 @@ class Scope:
 
     def _fetched(self, wanted: ElementName, declared: ResourceDecl, *, full: bool) -> Json:
         value = self._reference(str(wanted)) if self._reference is not None else Unknown()
-        if type(value) is Unknown:
-            self.saw_unknown = True
-            if value.expression is None:
-                value = Unknown(f"[reference({quote(str(wanted))})]")
-        elif not self.saw_unknown and has_unknown(value):
-            self.saw_unknown = True
+        if type(value) is Unknown and value.expression is None:
+            value = Unknown(f"[reference({quote(str(wanted))})]")
         if not full:
             return value
         version = {"apiVersion": declared.api_version} if declared.api_version else {}
@@ -419,7 +404,7 @@ class Scope:
     def _outermost(self) -> Generator[None]:
         if self._depth == 0:
             self._memo.begin()
-            self._calls = 0
+            self._work = 0
         self._depth += 1
         try:
             yield

@@ -6,7 +6,7 @@ from typing import cast
 
 from extensor.contract.json import Json
 from extensor.contract.unknown import Unknown
-from extensor.template.limits import MAX_VALUES
+from extensor.template.limits import MAX_TEXT_CHARACTERS, MAX_VALUES
 from extensor.template.refusal import Refusal
 
 _KINDS: dict[type, str] = {
@@ -62,9 +62,13 @@ def find_key(members: Mapping[str, Json], name: str) -> str | None:
 
 
 def scan(value: Json) -> bool:
-    """Whether a value holds an unknown anywhere. Raises `Refusal` when it holds more than `MAX_VALUES` values."""
+    """Whether a value holds an unknown anywhere.
+
+    Raises `Refusal` when it holds more than `MAX_VALUES` values or `MAX_TEXT_CHARACTERS` characters: a value may
+    hold one part many times, and what walks it would not end.
+    """
     pending: list[Json] = [value]
-    seen = 0
+    seen = characters = 0
     unknown = False
     while pending:
         one = pending.pop()
@@ -76,6 +80,8 @@ def scan(value: Json) -> bool:
         elif isinstance(one, list):
             pending.extend(cast("list[Json]", one))
             seen += len(one)
-        if seen > MAX_VALUES:
-            raise Refusal(f"the value holds more than {MAX_VALUES} values")
+        elif isinstance(one, str):
+            characters += len(one)
+        if seen > MAX_VALUES or characters > MAX_TEXT_CHARACTERS:
+            raise Refusal(f"the value holds more than {MAX_VALUES} values or {MAX_TEXT_CHARACTERS} characters")
     return unknown

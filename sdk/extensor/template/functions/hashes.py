@@ -1,15 +1,19 @@
 """`uniqueString` and `guid`, as Azure Resource Manager computes them."""
 
-import uuid
+import hashlib
 
-_GUID_NAMESPACE = uuid.UUID("11fb06fb-712d-4ddd-98c7-e71bbd588830")
+_GUID_NAMESPACE = bytes.fromhex("11fb06fb712d4ddd98c7e71bbd588830")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _WORD = 0xFFFFFFFF
 
 
 def guid(name: str) -> str:
     """The version-5 UUID (RFC 4122) of a name in the language's own name space."""
-    return str(uuid.uuid5(_GUID_NAMESPACE, name))
+    hashed = bytearray(hashlib.sha1(_GUID_NAMESPACE + name.encode("utf-8"), usedforsecurity=False).digest()[:16])
+    hashed[6] = hashed[6] & 0x0F | 0x50
+    hashed[8] = hashed[8] & 0x3F | 0x80
+    digits = hashed.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def unique_string(name: str) -> str:

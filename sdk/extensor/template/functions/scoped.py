@@ -1,6 +1,5 @@
 """Functions that read the scope: parameters, variables, loops, lambdas, resources, the deployment."""
 
-import uuid
 from typing import TYPE_CHECKING
 
 from extensor.contract.json import Json
@@ -87,6 +86,8 @@ def _utc_now(call: "Call", frame: "Frame") -> Json:
 
 
 def _new_guid(_call: "Call", frame: "Frame") -> Json:
+    import uuid
+
     _only_in_defaults(frame)
     return str(uuid.uuid4())
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from extensor.contract.json import Json
 from extensor.template.functions.composite import format_composite
 from extensor.template.functions.hashes import guid, unique_string
-from extensor.template.functions.table import Function, bounded_text, integer, text
+from extensor.template.functions.table import Function, bounded_array, bounded_text, integer, text
 from extensor.template.refusal import Refusal
 from extensor.template.values import kind_of, to_text
 
@@ -57,6 +57,7 @@ def _split(value: Json, delimiters: Json) -> Json:
     marks = [mark for mark in marks if mark]
     if not marks:
         return [original]
+    bounded_array(sum(map(original.count, marks)) + 1)
     return re.split("|".join(map(re.escape, marks)), original)
 
 
