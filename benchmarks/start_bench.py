@@ -1,6 +1,6 @@
 """Start to first typed answer, and memory at rest, beside bare children with the same five pydantic models.
 
-Run it: ``python benchmarks/start_bench.py [ROUNDS]``. The children run in turn, forwards and backwards; medians are told.
+Run it: ``python benchmarks/start_bench.py [ROUNDS]``. The children run in turn, forwards and backwards; medians count.
 The bare child reads one line, validates it with one of its models, dumps it and writes one line: the least that a
 provider with pydantic models could do. A second one runs an event loop besides, as every provider that serves several
 calls at once has to; memory is measured against that one.
