@@ -46,9 +46,10 @@ def write_frame(message: bytes, framing: Framing) -> bytes:
 class FrameReader:
     """Cuts a byte stream into frames, however it was chunked.
 
-    Without `framing` the first byte that is no blank decides: ``{`` or ``[`` starts lines, others headers. A first line that is
-    neither is broken, and the next line decides again. `early` reports an oversized message as soon as it is known to
-    be one (a server answers at once), otherwise after its last byte, with its tail (a client looks there for the id).
+    Without `framing` the first byte that is no blank decides: ``{`` or ``[`` starts lines, others headers. A first
+    line that is neither is broken, and the next line decides again. `early` reports an oversized message as soon as it
+    is known to be one (a server answers at once), otherwise after its last byte, with its tail (a client looks there
+    for the id).
     """
 
     def __init__(self, max_message_bytes: int, framing: Framing | None = None, *, early: bool = True) -> None:
