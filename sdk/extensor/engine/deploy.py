@@ -61,10 +61,13 @@ async def deploy(
             async with connected(connector, on_event, redactor) as connection:
                 run = prepare("deploy", request, connection, on_event, redactor)
                 state.begin(run.deployment_id, "deploy", str(request.template_path))
-                status: RunStatus = "Canceled"
+                status: RunStatus = "Failed"
                 try:
                     result = await _Deployment(run, state, stop, executor).run()
                     status = result.status
+                except anyio.get_cancelled_exc_class():
+                    status = "Canceled"
+                    raise
                 finally:
                     state.finish(run.deployment_id, status)
                     seconds = anyio.current_time() - run.started
@@ -132,6 +135,7 @@ class _Deployment:
             self._note(prepared, "Canceled", reason="the run was stopped before its turn")
             raise
         prepared.identifiers = prepared.identifiers or known_identifiers(prepared.shape, properties)
+        started = time.monotonic()  # the provider's start is nobody's in particular
         work = self._read if prepared.instance.existing else self._save
         return await work(prepared, properties, imported, session, started)
 

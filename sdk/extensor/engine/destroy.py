@@ -69,7 +69,7 @@ async def destroy(
             _require_parameters(state, recorded)
             async with connected(connector, on_event, redactor) as connection:
                 state.begin(run_id, "destroy", "")
-                status: RunStatus = "Canceled"
+                status: RunStatus = "Failed"
                 try:
                     removal = Removal(
                         Ledger(state, run_id),
@@ -90,8 +90,11 @@ async def destroy(
                     stopped = stop is not None and stop.is_set()
                     if all(outcome.status == "Deleted" for outcome in outcomes):
                         status = "Succeeded"
-                    elif not stopped or any(outcome.status == "Failed" for outcome in outcomes):
-                        status = "Failed"
+                    elif stopped and not any(outcome.status == "Failed" for outcome in outcomes):
+                        status = "Canceled"
+                except anyio.get_cancelled_exc_class():
+                    status = "Canceled"
+                    raise
                 finally:
                     state.finish(run_id, status)
                     on_event(RunFinished("destroy", stack, run_id, status, anyio.current_time() - started))

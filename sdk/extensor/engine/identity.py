@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from extensor.contract import JsonObject, TypeName
 
+_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -25,7 +27,7 @@ def identity(provider: str, type_: str, identifiers: JsonObject) -> Identity:
 
 def canonical(identifiers: JsonObject) -> str:
     """One text per set of identifiers."""
-    return json.dumps(identifiers, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODE(identifiers)
 
 
 def type_name(type_: str) -> str:

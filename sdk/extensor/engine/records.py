@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 
 from extensor.contract import Json, JsonObject
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 RecordStatus: TypeAlias = Literal["Saving", "Saved", "Deleting", "Failed", "Unclear"]
 
 SCHEMA = """
@@ -176,4 +178,4 @@ def read_runs(connection: sqlite3.Connection, stack: str) -> Iterable[RunRecord]
 
 def dump(value: Json) -> str:
     """A value as compact JSON text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODE(value)

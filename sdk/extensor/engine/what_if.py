@@ -62,7 +62,7 @@ class _Comparison:
         await executor.run(run.graph, self._previewer.perform, on_skipped=lambda _key, _cause: None)
         ordered = [self._changes[key] for key in run.plan.instances if key in self._changes]
         changes = [change for change in ordered if change.change_type not in ("NoChange", "Ignore")]
-        unchanged = len(ordered) - len(changes)
+        unchanged = sum(change.change_type == "NoChange" for change in ordered)
         if not run.faults:
             changes += await self._deletions()
         return WhatIfResult(tuple(changes), unchanged, tuple(run.faults))
