@@ -62,21 +62,22 @@ class AsyncioTasks:
     def __init__(self, loop: asyncio.AbstractEventLoop, on_failure: Callable[[Exception], None]) -> None:
         self._loop = loop
         self._on_failure = on_failure
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[object, asyncio.Task[None]] = {}
 
     def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Callable[[], object]:
         """Start a task; the returned function cancels it."""
-        task = self._loop.create_task(work(*args))
-        self._running.add(task)
-        task.add_done_callback(self._done)
+        key = object()
+        task = self._running[key] = self._loop.create_task(self._run(key, work, args))
         return task.cancel
 
-    def _done(self, task: "asyncio.Task[None]") -> None:
-        self._running.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            if not isinstance(error, Exception):
-                raise error
+    async def _run(self, key: object, work: Callable[..., Coroutine[Any, Any, None]], args: Any) -> None:
+        # A task that strikes itself off saves the loop a turn for its done callback.
+        try:
+            await work(*args)
+        except Exception as error:
             self._on_failure(error)
+        finally:
+            self._running.pop(key, None)
 
     async def join(self) -> None:
         """Wait for all tasks, also while the caller is being canceled."""
@@ -84,9 +85,11 @@ class AsyncioTasks:
         with _anyio_shield():
             while self._running:
                 try:
-                    await asyncio.wait(self._running)
+                    await asyncio.wait(self._running.values())
                 except asyncio.CancelledError as error:
                     interrupted = error
+                # A task cancelled before its first step never came to strike itself off.
+                self._running = {key: task for key, task in self._running.items() if not task.done()}
         if interrupted is not None:
             raise interrupted
 
