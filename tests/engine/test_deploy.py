@@ -518,3 +518,28 @@ async def test_a_canceled_task_leaves_a_true_record(stack, world, make) -> None:
     assert stack.show().status == "Canceled"
     world.before = lambda verb, data: None
     assert (await stack.deploy(make.template({"a": make.box("a")}))).status == "Succeeded"
+
+
+async def test_a_provider_that_does_not_start_is_told_of_once(stack, world, make) -> None:
+    world.broken["boxes"] = StartFailed("provider boxes exited with code 1")
+    result = await stack.deploy(make.template({f"r{index}": make.box(f"r{index}") for index in range(5)}))
+    assert [outcome.status for outcome in result.resources] == ["Failed"] * 5
+    assert len(result.errors) == 1
+    assert len(world.connected) == 1
+
+
+@pytest.mark.parametrize("option", [{"onlyIfNotExists": []}, {"retryOn": [["Code"], 1]}])
+async def test_an_option_that_is_not_understood_is_refused(stack, make, option) -> None:
+    with pytest.raises(TemplateError) as caught:
+        await stack.deploy(make.template({"a": {**make.box("a"), "@options": option}}))
+    assert caught.value.path == f"$.resources.a['@options'].{next(iter(option))}"
+
+
+async def test_a_count_or_condition_that_is_known_too_late_is_refused(stack, make) -> None:
+    loop = {"name": "many", "count": "[reference('a').size]"}
+    with pytest.raises(TemplateError, match="count"):
+        await stack.deploy(make.template({"a": make.box("a"), "many": make.box("b", _copy=loop)}))
+    with pytest.raises(TemplateError, match="condition"):
+        await stack.deploy(
+            make.template({"a": make.box("a"), "b": make.box("b", _condition="[equals(reference('a').size, 1)]")})
+        )

@@ -248,3 +248,14 @@ async def test_validation_returns_what_is_wrong_with_parameters_and_names(stack,
     assert fault.path == "$.parameters.p"
     (fault,) = await stack.validate(make.template({"a": make.box("a", needs=["nobody"])}))
     assert fault.path == "$.resources.a.dependsOn[0]"
+
+
+async def test_a_provider_without_types_is_compared_all_the_same(stack, world, make) -> None:
+    world.types = None
+    entries = make.template({"a": make.box("a", text="hi")})
+    assert shown(await stack.what_if(entries)) == {"a": "Create"}
+    await stack.deploy(entries)
+    assert (await stack.what_if(entries)).changes == ()
+    assert delta(await stack.what_if(make.template({"a": make.box("a", text="ho")})), "a") == {
+        "$.properties.text": ("hi", "ho")
+    }

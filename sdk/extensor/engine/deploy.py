@@ -36,6 +36,8 @@ from extensor.engine.sessions import Connector, Session
 from extensor.engine.state import StackState, open_stack
 from extensor.errors import ExtensorError, TemplateError
 
+_PROVIDER_FAULTS = frozenset({"StartFailed", "ProviderNotFound"})
+
 
 async def deploy(
     request: DeploymentRequest,
@@ -275,9 +277,15 @@ class _Deployment:
         }
 
     def _all_errors(self) -> tuple[ResourceFault, ...]:
-        return tuple(
-            ResourceFault(outcome.symbolic_name, fault) for outcome in self._ordered() for fault in outcome.faults
-        )
+        found: list[ResourceFault] = []
+        told: set[Fault] = set()
+        for outcome in self._ordered():
+            for fault in outcome.faults:
+                if fault.code in _PROVIDER_FAULTS and fault in told:
+                    continue  # one provider that does not start fails each of its resources; the reason is told once
+                told.add(fault)
+                found.append(ResourceFault(outcome.symbolic_name, fault))
+        return tuple(found)
 
     def _ordered(self) -> list[ResourceOutcome]:
         place = {key: index for index, key in enumerate(self._run.plan.instances)}

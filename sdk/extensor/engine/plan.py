@@ -108,7 +108,7 @@ def make_graph(plan: Plan, scope: Scope, references: dict[str, set[str]]) -> Gra
         for position, raw in enumerate(instance.decl.depends_on):
             path = (*instance.decl.path, "dependsOn", position)
             wanted += _depended(plan, scope.evaluate(raw, path, loop=instance.loop), path)
-        wanted += [name for name in references.get(key, ()) if name in plan.instances]
+        wanted += [name for name in sorted(references.get(key, ())) if name in plan.instances]
         edges[key] = list(dict.fromkeys(wanted))
     for previous, batch in _batches(plan):
         for key in batch:

@@ -123,7 +123,7 @@ class Previewer:
             )
         config_id = seen.record.config_id if seen.record is not None else None
         imported = Import(imported.provider, imported.version, imported.config, config_id)
-        if self._compare and not await self._look(seen, imported, session):
+        if self._compare and not await self._look(seen, properties, imported, session):
             return
         answer = await run.caller.call(
             session, Verb.PREVIEW_SAVE, imported, prepared.ref(), properties, expected=_is_not_previewable
@@ -136,19 +136,24 @@ class Previewer:
         else:
             self._fault(seen, *answer.faults)
 
-    async def _look(self, seen: Seen, imported: Import, session: Session) -> bool:
-        """See what is there now. False when that failed for another reason than absence."""
+    async def _look(self, seen: Seen, properties: JsonObject, imported: Import, session: Session) -> bool:
+        """See what is there now. False when that failed for another reason than absence.
+
+        Where no type tells which properties are identifiers, a `get` is given all of them: it ignores the others.
+        """
         identifiers = seen.identifiers
+        if seen.prepared.shape is None and not has_unknown(properties):
+            identifiers = properties
         if seen.record is not None and seen.record.identifiers and not seen.record.surely_absent:
             identifiers = seen.record.identifiers  # the provider's own spelling, those it made up included
         if identifiers is None:
             return True
         prepared = seen.prepared
-        ref = prepared.ref(identifiers)
+        ref = prepared.ref(None if identifiers is properties else identifiers)
         answer = await self._run.caller.call(session, Verb.GET, imported, ref, identifiers, expected=is_absent)
         if not isinstance(answer, Failed):
             seen.before, seen.looked = answer.properties, True
-            seen.identifiers = answer.identifiers or identifiers
+            seen.identifiers = answer.identifiers or seen.identifiers
             return True
         if is_absent(answer):
             seen.looked = True
