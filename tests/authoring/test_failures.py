@@ -1,5 +1,6 @@
 """One boundary: what a handler raises and what the host learns of it."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -226,6 +227,26 @@ async def test_a_bug_in_a_preview_without_unknowns_is_a_bug(capsys: pytest.Captu
     provider = provider_of(lambda ctx, desired: desired, raising(TypeError("Unknown option")))
     assert (await failure_of(provider, {"name": "a"}, preview=True)).code == "InternalError"
     assert "Unknown option" in capsys.readouterr().err
+
+
+async def test_a_handler_that_exits_or_cancels_itself_fails_alone(capsys: pytest.CaptureFixture[str]):
+    assert (await failure_of(provider_of(raising(SystemExit(3))))).code == "InternalError"
+    assert "SystemExit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_handler_whose_own_task_was_canceled_has_failed_and_is_not_canceled(capsys: pytest.CaptureFixture[str]):
+    class Handler(ResourceHandler[Note]):
+        async def save(self, ctx: SaveContext, desired: Note) -> Note:
+            inner = asyncio.ensure_future(asyncio.sleep(10))
+            inner.cancel()
+            await inner
+            return desired
+
+    provider = Provider("notes", "1.0.0")
+    provider.add("note@1.0", Handler)
+    assert (await failure_of(provider)).code == "InternalError"
+    assert "CancelledError" in capsys.readouterr().err
 
 
 async def test_canceling_a_call_answers_it_once_and_shows_in_the_handler():

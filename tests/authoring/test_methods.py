@@ -98,13 +98,13 @@ async def test_shutdown_lets_what_runs_end_and_takes_no_more():
     provider = make()
     with anyio.fail_after(10):
         async with connect(provider) as host, anyio.create_task_group() as group:
-            results: list[Any] = []
+            results: dict[str, Any] = {}
 
             async def save() -> None:
-                results.append(await host.save("note@1.0", {"name": "a"}))
+                results["save"] = await host.save("note@1.0", {"name": "a"})
 
             async def shut_down() -> None:
-                results.append(await host.peer.call("provider/shutdown", {}))
+                results["shutdown"] = await host.peer.call("provider/shutdown", {})
 
             group.start_soon(save)
             note_handler: NoteHandler = provider.resources["note@1.0"].operations["save"].function.__self__  # pyright: ignore[reportFunctionMemberAccess, reportArgumentType]
@@ -119,8 +119,8 @@ async def test_shutdown_lets_what_runs_end_and_takes_no_more():
                     break
             assert error.data["transient"] is True
             note_handler.go_on.set()
-    assert results[0].identifiers == {"name": "a"}
-    assert results[1] == {}
+    assert results["save"].identifiers == {"name": "a"}
+    assert results["shutdown"] == {}
 
 
 async def test_with_a_token_every_call_is_refused_until_the_host_presents_it():

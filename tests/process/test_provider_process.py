@@ -471,3 +471,33 @@ def test_commands_print_on_stdout_and_nothing_else_does(start: Start, tmp_path: 
         assert child.process.wait(SECONDS) == code
         assert (b"notes 1.0.0" in shown) == (code == 0)
         assert bool(shown) == (code == 0)
+
+
+def test_a_provider_may_be_run_from_its_own_module(tmp_path: Path, resource_data: Data):
+    (tmp_path / "own.py").write_text(
+        "from extensor import *\nprovider = Provider('notes', '1.0.0')\nprint('at the top')\n"
+        "class Note(Properties):\n    name: Identifier[str]\n"
+        "@provider.resource('note@1.0')\nclass Handler(ResourceHandler[Note]):\n"
+        "    def get(self, ctx, wanted):\n        return wanted\n"
+        "if __name__ == '__main__':\n    provider.run()\n"
+    )
+    request = {"jsonrpc": "2.0", "id": 1, "method": "resource/get", "params": resource_data({"name": "a"})}
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # with it nothing can help
+    done = subprocess.run(
+        [sys.executable, "own.py"],
+        cwd=tmp_path,
+        env=env,
+        input=json.dumps(request).encode(),
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    assert json.loads(done.stdout)["result"]["identifiers"] == {"name": "a"}
+    assert done.stderr == b"at the top\n"
+
+
+def test_without_a_target_the_module_says_how_to_use_it():
+    argv = [sys.executable, "-m", "extensor.authoring"]
+    done = subprocess.run(argv, input=b"", capture_output=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert b"MODULE:ATTRIBUTE" in done.stderr

@@ -38,7 +38,7 @@ from extensor.rpc.requests import Request, RpcFailure
 from extensor.rpc.streams import ByteStream
 
 DRAIN_SECONDS = 30.0
-"""How long a shutdown waits for running operations that have no nearer deadline of their own."""
+"""How long a shutdown waits for running operations that have no deadline of their own."""
 MOST_NOTICES = 1000
 """Progress and log lines kept for a host that does not take them; the oldest are dropped."""
 TOKEN_SECONDS = 60.0
@@ -138,7 +138,7 @@ class Connection:
 
     async def _shutdown(self, request: Request) -> None:
         self.runtime.closing = True
-        await self.peer.drain(DRAIN_SECONDS, besides=request)
+        await self.peer.drain(self.runtime.drain_seconds(DRAIN_SECONDS), besides=request)
 
     async def _ping(self, _: JsonObject) -> Json:
         return {}

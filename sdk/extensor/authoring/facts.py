@@ -58,7 +58,12 @@ def without_nulls(value: Json, type_: Type | None) -> Json:
     return value
 
 
-def _has_null(value: Json) -> bool:
-    if isinstance(value, dict):
-        return any(item is None or (isinstance(item, dict | list) and _has_null(item)) for item in value.values())
-    return any(isinstance(item, dict | list) and _has_null(item) for item in value)
+def _has_null(value: JsonObject | list[Json]) -> bool:
+    item: Json
+    for item in value.values() if isinstance(value, dict) else value:
+        if item is None:
+            return True
+        kind = type(item)
+        if (kind is dict or kind is list) and _has_null(item):
+            return True
+    return False

@@ -57,6 +57,14 @@ def spawn(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     task.add_done_callback(_tasks.discard)
 
 
+def is_canceled() -> bool:
+    """Whether someone has canceled the running task, other than by an exception that went through it."""
+    if under_trio():
+        return True
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
 class Elapsed(Exception):
     """The time of a `limit` ran out."""
 

@@ -29,15 +29,20 @@ _SEQUENCES = (list, tuple, set, frozenset, Iterable)
 def materialise(model: type[M], data: JsonObject, path: Path = ()) -> M:
     """An instance of `model` that holds `data`, unknowns included. Raises `OperationFailed` with every fault."""
     if not has_unknown(data):
-        try:
-            return model.model_validate(data)
-        except ValidationError as error:
-            raise OperationFailed.many(faults_of(error, data, path)) from None
+        return validated(model, data, path)
     faults: list[Fault] = []
     built = _model(model, data, path, faults)
     if faults:
         raise OperationFailed.many(faults)
     return built
+
+
+def validated(model: type[M], data: JsonObject, path: Path = ()) -> M:
+    """The same for data without unknowns."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise OperationFailed.many(faults_of(error, data, path)) from None
 
 
 def identify(model: type[M], identifiers: JsonObject, path: Path) -> M:

@@ -26,6 +26,8 @@ class Registration:
 
     def __init__(self, name: TypeName, handler: ResourceHandler[Any, Any] | type[ResourceHandler[Any, Any]]) -> None:
         self.name = name
+        self.key = name.key
+        """What spellings of the type's name share."""
         self._given = handler
         self.handler_class = handler if isinstance(handler, type) else type(handler)
         self.verbs = own_verbs(self.handler_class)
@@ -44,7 +46,7 @@ class Registration:
             for verb in self.verbs
         }
 
-    @property
+    @cached_property
     def offered(self) -> list[Verb]:
         """The verbs that are answered, the default preview included, in the contract's order."""
         previews = self.verbs | {Verb.PREVIEW_SAVE} if Verb.SAVE in self.verbs else self.verbs - {Verb.PREVIEW_SAVE}
@@ -118,8 +120,15 @@ class Provider:
         """The types as bicep-types. Raises `TypesError` for a model that has no counterpart there."""
         from extensor.types.models import index_of
 
-        models = {str(item.name): item.model for item in self._registered.values()}
-        return index_of(self.name, self.version, models, self.config)
+        items = self._registered.values()
+        return index_of(
+            self.name,
+            self.version,
+            {str(item.name): item.model for item in items},
+            self.config,
+            without_get=[str(item.name) for item in items if Verb.GET not in item.verbs],
+            without_save=[str(item.name) for item in items if Verb.SAVE not in item.verbs],
+        )
 
     def run(self, argv: Sequence[str] | None = None) -> None:
         """Serve, or do what the command line says; see `extensor.run`."""

@@ -1,5 +1,6 @@
 """What happens around a handler: a request is checked, handed over, and its answer checked."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Sequence
@@ -22,8 +23,8 @@ from extensor.authoring.default_preview import (
 )
 from extensor.authoring.facts import TypeFacts, without_nulls
 from extensor.authoring.handler import not_supported
-from extensor.authoring.loop import Elapsed, limit, poster
-from extensor.authoring.materialise import identify, materialise
+from extensor.authoring.loop import Elapsed, is_canceled, limit, poster
+from extensor.authoring.materialise import identify, materialise, validated
 from extensor.authoring.operation import Caller
 from extensor.authoring.properties import Properties
 from extensor.authoring.provider import Provider
@@ -58,6 +59,7 @@ class ProviderRuntime:
         self.caller = Caller(current_runtime(), poster())
         self.closing = False
         """Whether calls are refused from now on."""
+        self._running: set[_Call] = set()
         self.last_config: _Config | None = None
         """The configuration last seen: hosts send the same with every call."""
         self._facts: dict[str, TypeFacts] = {}
@@ -67,13 +69,21 @@ class ProviderRuntime:
         if self.closing:
             raise Unavailable("the provider is shutting down")
         call = _Call(self, verb, data, line)
+        self._running.add(call)
         try:
             return await call.run()
-        except Exception as error:
-            failure = failure_of(
-                error, title=call.title, redactor=line.redactor, unknowns=call.unknowns, resource=call.recorded
-            )
-            raise OperationFailed.of(failure) from None
+        except (Exception, SystemExit) as error:
+            raise call.failed(error) from None
+        except asyncio.CancelledError as error:
+            if is_canceled():
+                raise
+            raise call.failed(error) from None  # something of the handler's own was canceled
+        finally:
+            self._running.discard(call)
+
+    def drain_seconds(self, otherwise: float) -> float:
+        """How long what runs may still take: until its deadlines, `otherwise` where there are none."""
+        return max((call.seconds_left(otherwise) for call in self._running), default=otherwise)
 
     def on_loop_thread(self) -> bool:
         """Whether this is the thread of the event loop that serves."""
@@ -136,6 +146,23 @@ class _Call:
     def recorded(self) -> JsonObject | None:
         """What exists by the handler's own word."""
         return self._context.recorded if isinstance(self._context, SaveContext) else None
+
+    def seconds_left(self, otherwise: float) -> float:
+        """Until the call's deadline, `otherwise` when it has none."""
+        left = None if self._context is None else self._context.seconds_left
+        return otherwise if left is None else left
+
+    def failed(self, error: BaseException) -> OperationFailed:
+        """What the host is told of an exception."""
+        return OperationFailed.of(
+            failure_of(
+                error,
+                title=self.title,
+                redactor=self._line.redactor,
+                unknowns=self.unknowns,
+                resource=self.recorded,
+            )
+        )
 
     async def run(self) -> ResourceResult:
         facts = self._admit()
@@ -238,7 +265,9 @@ class _Call:
 
     def _model(self, facts: TypeFacts, properties: JsonObject) -> Properties:
         model = facts.registration.model
-        if self._verb is Verb.SAVE or self._verb is Verb.PREVIEW_SAVE:
+        if self._verb is Verb.SAVE:
+            return validated(model, properties, PROPERTIES)
+        if self._verb is Verb.PREVIEW_SAVE:
             return materialise(model, properties, PROPERTIES)
         return identify(model, facts.shape.identifiers_of(properties), PROPERTIES)
 
@@ -279,8 +308,8 @@ class _Call:
         if verb is Verb.PREVIEW_SAVE and verb not in facts.registration.verbs:
             return await self._default_preview(facts, answer, model, context)
         identity = None
-        if verb.mutates and shape.identifiers_of(properties):
-            identity = f"{facts.registration.name.key} {shape.identity_of(properties)}"
+        if verb.mutates and (name := shape.identity_of(properties)) != "{}":
+            identity = f"{facts.registration.key} {name}"
         try:
             returned = await self._invoke(facts, verb, context, model, identity)
         except NotFound:
@@ -302,8 +331,11 @@ class _Call:
         caller, watchdog = self._runtime.caller, self._runtime.watchdog
         if watchdog is None:
             return await caller.call(operation, context, model, identity)
-        with watchdog.watch():
+        watchdog.enter()
+        try:
             return await caller.call(operation, context, model, identity)
+        finally:
+            watchdog.leave()
 
     async def _default_preview(
         self, facts: TypeFacts, answer: "Answer", model: Properties, context: Context[Any]

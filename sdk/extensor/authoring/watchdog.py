@@ -3,8 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 
 from extensor.authoring import log
@@ -29,16 +28,15 @@ class Watchdog:
         self._thread: threading.Thread | None = None
         self._loop_thread = 0
 
-    @contextmanager
-    def watch(self) -> Generator[None]:
-        """Watch while the block runs. Call it on the event loop's thread."""
+    def enter(self) -> None:
+        """A call begins. To be called on the event loop's thread, and `leave` when the call has ended."""
         self._running += 1
         if self._thread is None:
             self._start()
-        try:
-            yield
-        finally:
-            self._running -= 1
+
+    def leave(self) -> None:
+        """A call has ended."""
+        self._running -= 1
 
     def _start(self) -> None:
         self._loop_thread = threading.get_ident()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from extensor.contract.handshake import TOKEN_VARIABLE
 from extensor.contract.json import JsonObject
+from extensor.errors import ExtensorError
 from extensor.types.model import (
     AnyType,
     ArrayType,
@@ -62,6 +63,16 @@ def _run(provider: "Provider", words: Sequence[str], out: TextIO) -> int:
         sys.stdout = sys.stderr
     if args.listen:
         return _listen(provider, args.listen)
+    try:
+        return _tell(provider, args, out)
+    except BrokenPipeError:
+        raise
+    except (ExtensorError, OSError) as error:
+        print(f"{provider.name}: {error}", file=sys.stderr)
+        return 1
+
+
+def _tell(provider: "Provider", args: argparse.Namespace, out: TextIO) -> int:
     if args.command == "types":
         return _write_types(provider, Path(args.out), out)
     if args.command == "describe":
@@ -102,7 +113,6 @@ def _parser(provider: "Provider") -> argparse.ArgumentParser:
 
 def _listen(provider: "Provider", address: str) -> int:
     from extensor.authoring.serve import serve_address
-    from extensor.errors import ExtensorError
 
     token = os.environ.get(TOKEN_VARIABLE)
     if address.startswith("tcp:") and not token:
