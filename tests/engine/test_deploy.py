@@ -543,3 +543,42 @@ async def test_a_count_or_condition_that_is_known_too_late_is_refused(stack, mak
         await stack.deploy(
             make.template({"a": make.box("a"), "b": make.box("b", _condition="[equals(reference('a').size, 1)]")})
         )
+
+
+async def test_without_types_a_symbol_with_another_identity_does_not_orphan_the_old_resource(
+    stack, world, make
+) -> None:
+    world.types = None
+    await stack.deploy(make.template({"a": make.box("old")}))
+    await stack.deploy(make.template({"a": make.box("new")}))
+    assert world.names() == {"new"}
+    assert [record.identifiers for record in stack.show().resources] == [{"name": "new"}]
+
+
+async def test_a_save_is_never_given_an_unknown_value(stack, world, make) -> None:
+    resources = {
+        "a": make.box("a", text="late"),
+        "b": make.box("b", text="[reference(reference('a').text).name]"),
+        "late": make.box("late"),
+    }
+    result = await stack.deploy(make.template(resources), parallelism=1)
+    assert world.verbs(Verb.SAVE) == ["a", "late"]
+    (error,) = result.errors
+    assert (error.fault.path, error.fault.code) == ("$.resources.b.properties.text", "UnknownValueNotAllowed")
+    assert "dependsOn" in error.fault.message
+    resources["b"]["dependsOn"] = ["late"]
+    assert (await stack.deploy(make.template(resources), parallelism=1)).status == "Succeeded"
+    assert world.boxes["", "b"]["text"] == "late"
+
+
+async def test_a_state_that_cannot_be_written_ends_the_run_with_its_reason(stack, world, make) -> None:
+    import sqlite3
+
+    def spoil(verb, data):
+        with sqlite3.connect(stack.folder / ".extensor" / "state.db") as connection:
+            connection.execute("DROP TABLE resources")
+        connection.close()
+
+    world.after = spoil
+    with pytest.raises(StateError, match="could not be written"):
+        await stack.deploy(make.template({"a": make.box("a"), "b": make.box("b", needs=["a"])}))

@@ -259,3 +259,34 @@ async def test_a_provider_without_types_is_compared_all_the_same(stack, world, m
     assert delta(await stack.what_if(make.template({"a": make.box("a", text="ho")})), "a") == {
         "$.properties.text": ("hi", "ho")
     }
+
+
+async def test_a_moved_configuration_shows_the_new_resource_and_the_end_of_the_old_one(stack, world, make) -> None:
+    def at(place):
+        imports = {"b": {"provider": "boxes", "version": "1.0.0", "config": {"place": place}}}
+        return make.template({"a": make.box("x")}, imports=imports)
+
+    world.plane = lambda config: config["place"]
+    await stack.deploy(at("here"))
+    result = await stack.what_if(at("there"))
+    assert [change.change_type for change in result.changes] == ["Create", "Delete"]
+
+
+async def test_a_new_name_for_the_same_resource_is_no_change(stack, world, make) -> None:
+    await stack.deploy(make.template({"old": make.box("x", text="hi")}))
+    assert (await stack.what_if(make.template({"new": make.box("x", text="hi")}))).changes == ()
+    assert (await stack.what_if(make.template({"new": make.box("x", _existing=True)}))).changes == ()
+
+
+async def test_what_cannot_be_previewed_is_not_taken_for_removed(stack, world, make) -> None:
+    def entries(text):
+        imports = {
+            "b": {"provider": "boxes", "version": "1.0.0"},
+            "late": {"provider": "boxes", "version": "1.0.0", "config": {"place": "[string(reference('a').size)]"}},
+        }
+        return make.template({"a": make.box("a", text=text), "c": {**make.box("c"), "import": "late"}}, imports=imports)
+
+    await stack.deploy(entries("hi"))
+    assert (await stack.what_if(entries("hi"))).changes == ()
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    assert shown(await stack.what_if(entries("longer"))) == {"a": "Modify", "c": "Unsupported"}

@@ -110,7 +110,7 @@ class Caller:
             failed = self.failed(error, verb)
             seconds = time.monotonic() - started
             if expected is not None and expected(failed):
-                self._on_event(OperationSucceeded(resource, verb, seconds, was_absent=True))
+                self._on_event(OperationSucceeded(resource, verb, seconds, was_absent=is_absent(failed)))
             else:
                 self._on_event(OperationFailed(resource, verb, seconds, failed.faults, failed.unclear))
             return failed

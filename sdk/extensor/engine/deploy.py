@@ -153,8 +153,8 @@ class _Deployment:
             return self._failed(prepared, answer.faults, started)
         for identifiers in (prepared.identifiers, answer.identifiers):
             if identifiers:
-                self._ledger.claim_existing(
-                    imported.provider, prepared.instance.type, identifiers, prepared.instance.key
+                self._ledger.claim_unrecorded(
+                    imported.provider, prepared.instance.type, identifiers, prepared.instance.key, answer.config_id
                 )
         self._run.references.tell(prepared.instance.key, answer.properties)
         self._note(prepared, "Read", identifiers=answer.identifiers, started=started)

@@ -1,9 +1,10 @@
 """What a run writes down about its resources, as a deployment sees it: intents, outcomes, and what is left over."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from extensor.contract import JsonObject
-from extensor.engine.identity import Identity, identity, type_name
+from extensor.engine.identity import Identity, canonical, identity, type_name
 from extensor.engine.records import ProviderRecord, Record
 from extensor.engine.state import StackState
 
@@ -19,7 +20,7 @@ class Register:
         self._records = records
         self._providers = providers
         self._alive: set[int] = set()
-        self._alive_elsewhere: dict[Identity, str] = {}
+        self._alive_elsewhere: dict[Identity, tuple[str, str | None]] = {}
         self._by_identity: dict[Identity, list[Record]] = {}
         self._by_symbol: dict[str, list[Record]] = {}
         for record in records.values():
@@ -52,9 +53,19 @@ class Register:
         """An instance of the template is this record's resource."""
         self._alive.add(record.id)
 
-    def claim_existing(self, provider: str, type_: str, identifiers: JsonObject, symbol: str) -> None:
-        """The template reads this resource as `existing`: it must not be deleted as left over."""
-        self._alive_elsewhere[identity(provider, type_, identifiers)] = symbol
+    def claim_symbol(self, symbol: str) -> None:
+        """Nobody can tell which resource an instance means: none that had its name counts as left over."""
+        for record in self._by_symbol.get(symbol, ()):
+            self._alive.add(record.id)
+
+    def claim_unrecorded(
+        self, provider: str, type_: str, identifiers: JsonObject, symbol: str, config_id: str | None = None
+    ) -> None:
+        """The template reads this resource, or is going to make it: it must not be deleted as left over.
+
+        `config_id` names its control plane, where the provider has said so.
+        """
+        self._alive_elsewhere[identity(provider, type_, identifiers)] = symbol, config_id
 
     def left_over(self) -> list[Record]:
         """Records that no instance of the template claimed, in the order in which they were saved."""
@@ -70,7 +81,9 @@ class Register:
         """
         for key in self._identities(record):
             if key in self._alive_elsewhere:
-                return self._alive_elsewhere[key]
+                symbol, config_id = self._alive_elsewhere[key]
+                if record.config_id is None or config_id is None or record.config_id == config_id:
+                    return symbol
             for other in self._by_identity.get(key, ()):
                 if (
                     other.id != record.id
@@ -147,7 +160,16 @@ class Ledger(Register):
         return record
 
     async def saved(self, record: Record, identifiers: JsonObject, config_id: str | None) -> None:
-        """A save succeeded. Another record of the same resource is dropped."""
+        """A save succeeded. Another record of the same resource is dropped.
+
+        Where only the symbol said which resource was meant, other identifiers than before mean another resource; then
+        the former one is left over.
+        """
+        former = record.identifiers
+        if record.wanted is None and former and identifiers and canonical(former) != canonical(identifiers):
+            old = replace(record, id=self._state.new_id(), status="Saved", note="another resource took its name")
+            await self._state.write(old)
+            self._index(old)
         record.identifiers = identifiers or record.identifiers
         record.config_id = config_id
         record.made = True

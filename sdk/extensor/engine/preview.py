@@ -75,11 +75,13 @@ class Previewer:
             return
         if has_unknown(config):
             seen.reason = CONFIG_UNKNOWN
+            self._register.claim_symbol(prepared.instance.key)
             return
         try:
             session = await self._run.pool.session(self._run.wanted(prepared.instance.decl.import_alias))
         except ExtensorError as error:
             seen.reason = f"the provider could not be started: {self._run.redactor.text(str(error))}"
+            self._register.claim_symbol(prepared.instance.key)
             return
         declared = self._run.scope.template.imports[prepared.instance.decl.import_alias]
         imported = Import(declared.provider, declared.version, config)
@@ -96,7 +98,7 @@ class Previewer:
             seen.reason = "its identifiers are not known until the deployment runs"
             return
         if seen.identifiers is not None:
-            self._register.claim_existing(
+            self._register.claim_unrecorded(
                 imported.provider, prepared.instance.type, seen.identifiers, prepared.instance.key
             )
         answer = await self._run.caller.call(
@@ -117,10 +119,6 @@ class Previewer:
         seen.record = self._register.find(prepared.instance.key, prepared.instance.type, provider, seen.identifiers)
         if seen.record is not None:
             self._register.claim(seen.record)
-        elif seen.identifiers is not None:
-            self._register.claim_existing(
-                imported.provider, prepared.instance.type, seen.identifiers, prepared.instance.key
-            )
         config_id = seen.record.config_id if seen.record is not None else None
         imported = Import(imported.provider, imported.version, imported.config, config_id)
         if self._compare and not await self._look(seen, properties, imported, session):
@@ -130,6 +128,14 @@ class Previewer:
         )
         if not isinstance(answer, Failed):
             seen.after = answer
+            if seen.record is None and seen.identifiers is not None:
+                self._register.claim_unrecorded(
+                    imported.provider,
+                    prepared.instance.type,
+                    seen.identifiers,
+                    prepared.instance.key,
+                    answer.config_id,
+                )
             run.references.tell(prepared.instance.key, told(answer, prepared))
         elif _is_not_previewable(answer):
             seen.reason = "; ".join(fault.message for fault in answer.faults)

@@ -51,7 +51,7 @@ class RecordedProviders:
     def wanted(self, record: ProviderRecord) -> Wanted:
         """Which provider it is and how it is started; a command given now goes before the recorded one."""
         command = self._commands.get(record.name.lower(), record.command)
-        folder = (self._state_dir.absolute() / record.folder).resolve()
+        folder = Path(os.path.normpath(self._state_dir.absolute() / record.folder))
         return Wanted(record.name, record.name, record.version, command, folder)
 
     def imported(self, record: ProviderRecord, config_id: str | None) -> Import:
