@@ -110,7 +110,7 @@ def test_what_is_json_is_read(text: bytes, value: Any) -> None:
         {"a": object},
         [lambda: None],
     ],
-    ids=repr,
+    ids=["nan", "infinity", "minus infinity", "lone surrogate", "object", "class", "function"],
 )
 def test_what_has_no_json_is_refused_with_one_exception(value: Any) -> None:
     with pytest.raises(CodecError):
