@@ -6,8 +6,9 @@ from typing import Any
 
 from extensor.authoring import log
 from extensor.authoring.boundary import failure_of
+from extensor.authoring.call import NO_SECRETS
 from extensor.authoring.loop import spawn
-from extensor.authoring.runtime import NO_SECRETS, ProviderRuntime
+from extensor.authoring.runtime import ProviderRuntime
 from extensor.contract.codes import ErrorCode, RpcCode
 from extensor.contract.data import ResourceData, json_kind
 from extensor.contract.faults import ContractViolation, Failure, Fault, summary

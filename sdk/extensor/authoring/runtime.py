@@ -1,52 +1,21 @@
-"""What happens around a handler: a request is checked, handed over, and its answer checked."""
+"""What serves the verbs of one provider's types, whatever the connection."""
 
 import asyncio
 import threading
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Protocol
 
-from pydantic import BaseModel
-
-from extensor.authoring.answer import PROPERTIES, Answer
-from extensor.authoring.boundary import failure_of
-from extensor.authoring.context import Context, Line, SaveContext, cancel
-from extensor.authoring.default_preview import (
-    can_look,
-    created,
-    desired_of,
-    over_current,
-    require_identity,
-    without_current,
-)
-from extensor.authoring.facts import TypeFacts, without_nulls
-from extensor.authoring.handler import not_supported
-from extensor.authoring.loop import Elapsed, is_canceled, limit, poster
-from extensor.authoring.materialise import identify, materialise, validated
+from extensor.authoring.call import Call, CallLine, Config
+from extensor.authoring.facts import TypeFacts
+from extensor.authoring.loop import is_canceled, poster
 from extensor.authoring.operation import Caller
-from extensor.authoring.properties import Properties
 from extensor.authoring.provider import Provider
 from extensor.authoring.watchdog import Watchdog
 from extensor.contract.codes import ErrorCode
 from extensor.contract.data import ResourceData
-from extensor.contract.faults import Fault
-from extensor.contract.json import Json, JsonObject
-from extensor.contract.names import TypeName, serves
-from extensor.contract.paths import Path, format_path
-from extensor.contract.redaction import Redactor
+from extensor.contract.names import TypeName
 from extensor.contract.result import ResourceResult
-from extensor.contract.unknown import Unknown, find_unknowns, has_unknown
 from extensor.contract.verbs import Verb
-from extensor.errors import DeadlineExceeded, NotFound, OperationFailed, Unavailable
+from extensor.errors import OperationFailed, Unavailable
 from extensor.rpc.runtime import current_runtime
-from extensor.types.shape import shape_of
-from extensor.types.validate import validate
-
-CONFIG: Path = ("import", "config")
-NO_SECRETS = Redactor()
-_serves = lru_cache(maxsize=64)(serves)
 
 
 class ProviderRuntime:
@@ -59,16 +28,16 @@ class ProviderRuntime:
         self.caller = Caller(current_runtime(), poster())
         self.closing = False
         """Whether calls are refused from now on."""
-        self._running: set[_Call] = set()
-        self.last_config: _Config | None = None
+        self._running: set[Call] = set()
+        self.last_config: Config | None = None
         """The configuration last seen: hosts send the same with every call."""
         self._facts: dict[str, TypeFacts] = {}
 
-    async def call(self, verb: Verb, data: ResourceData, line: "CallLine") -> ResourceResult:
+    async def call(self, verb: Verb, data: ResourceData, line: CallLine) -> ResourceResult:
         """Serve one call. Raises `OperationFailed` and nothing else but cancellation; all it says is masked."""
         if self.closing:
             raise Unavailable("the provider is shutting down")
-        call = _Call(self, verb, data, line)
+        call = Call(self, verb, data, line)
         self._running.add(call)
         try:
             return await call.run()
@@ -106,253 +75,3 @@ class ProviderRuntime:
         if facts is None:
             facts = self._facts[key] = self._facts[str(registration.name)] = TypeFacts(self.provider, registration)
         return facts
-
-
-class CallLine(Line, Protocol):
-    """A `Line` that is told which values to mask."""
-
-    redactor: Redactor
-
-
-@dataclass(frozen=True, slots=True)
-class _Config:
-    """A configuration as it came and as the handler gets it."""
-
-    raw: JsonObject
-    model: Any = None
-    id: str | None = None
-    secrets: Sequence[Json] = ()
-
-
-class _Call:
-    """One call from its params to its result."""
-
-    def __init__(self, runtime: ProviderRuntime, verb: Verb, data: ResourceData, line: CallLine) -> None:
-        self._runtime = runtime
-        self._provider = runtime.provider
-        self._verb = verb
-        self._data = data
-        self._line = line
-        self._arrived = time.monotonic()
-        self._context: Context[Any] | None = None
-        self._faults: list[Fault] = []
-        self.unknowns: tuple[Unknown, ...] = ()
-
-    @property
-    def title(self) -> str:
-        return f"{self._data.type} {self._verb.wire}"
-
-    @property
-    def recorded(self) -> JsonObject | None:
-        """What exists by the handler's own word."""
-        return self._context.recorded if isinstance(self._context, SaveContext) else None
-
-    def seconds_left(self, otherwise: float) -> float:
-        """Until the call's deadline, `otherwise` when it has none."""
-        left = None if self._context is None else self._context.seconds_left
-        return otherwise if left is None else left
-
-    def failed(self, error: BaseException) -> OperationFailed:
-        """What the host is told of an exception."""
-        return OperationFailed.of(
-            failure_of(
-                error,
-                title=self.title,
-                redactor=self._line.redactor,
-                unknowns=self.unknowns,
-                resource=self.recorded,
-            )
-        )
-
-    async def run(self) -> ResourceResult:
-        facts = self._admit()
-        config = self._configure()
-        raw = self._data.properties
-        secrets = [*config.secrets, *facts.shape.secrets_in(raw)]
-        if secrets:
-            self._mask(secrets)
-        properties = facts.clean(raw)
-        if self._verb is Verb.PREVIEW_SAVE:
-            self.unknowns = tuple(item for _, item in find_unknowns([properties, self._data.imported.config]))
-        self._faults.extend(validate(properties, facts.type, purpose=self._verb.value))
-        if self._faults:
-            raise OperationFailed.many(self._faults)
-        model = self._model(facts, properties)
-        context = self._context = self._new_context(facts, config.model)
-        try:
-            return await self._bounded(facts, properties, model, context, config.id)
-        except BaseException:
-            cancel(context)
-            raise
-
-    def _admit(self) -> TypeFacts:
-        """The type's facts, when provider, version, type and verb are ours."""
-        imported, faults = self._data.imported, self._faults
-        own = self._provider
-        if imported.provider.lower() != own.name.lower():
-            message = f"this is provider {own.name}, the request is for {imported.provider}"
-            faults.append(Fault(ErrorCode.INVALID_REQUEST, message, "$.import.provider"))
-        if not _serves(own.version, imported.version):
-            message = f"version {imported.version} was asked for, provider {own.name} is {own.version}"
-            faults.append(Fault(ErrorCode.UNSUPPORTED_VERSION, message, "$.import.version"))
-        facts: TypeFacts | None = None
-        try:
-            facts = self._runtime.facts(self._data.type)
-        except OperationFailed as error:
-            faults.extend(error.failure.faults)
-        if facts is not None and ":" in self._data.type:
-            prefix = TypeName.parse(self._data.type).provider
-            if prefix is not None and prefix.lower() != own.name.lower():
-                message = f"the type belongs to provider {prefix}, this is {own.name}"
-                faults.append(Fault(ErrorCode.INVALID_REQUEST, message, "$.type"))
-        if faults or facts is None:
-            raise OperationFailed.many(faults)
-        if self._verb not in facts.registration.offered:
-            raise not_supported(self._verb, str(facts.registration.name))
-        return facts
-
-    def _configure(self) -> _Config:
-        """The configuration, validated; its faults are noted, not raised, unless nothing can go on without it."""
-        raw, own = self._data.imported.config, self._provider
-        preview = self._verb is Verb.PREVIEW_SAVE
-        if own.config is None:
-            self._faults.extend(
-                Fault(
-                    ErrorCode.UNKNOWN_PROPERTY,
-                    f"provider {own.name} takes no configuration",
-                    format_path((*CONFIG, name)),
-                )
-                for name in raw
-            )
-            return _Config(raw)
-        unknown = has_unknown(raw)
-        last = self._runtime.last_config
-        if last is not None and not unknown and last.raw == raw:
-            config = last
-        else:
-            config = self._read_config(own.config, raw, preview, unknown)
-            if not unknown:
-                self._runtime.last_config = config
-        asked = self._data.imported.config_id
-        if asked is not None and config.id is not None and asked != config.id:
-            message = "the configuration leads to another control plane than the one this resource was saved in"
-            raise OperationFailed(message, code=ErrorCode.CONFIG_MISMATCH, path="$.import.configId")
-        return config
-
-    def _read_config(self, model: type[BaseModel], raw: JsonObject, preview: bool, unknown: bool) -> _Config:
-        config_type = self._provider.types.config_type
-        secrets: Sequence[Json] = ()
-        if config_type is not None:
-            secrets = shape_of(config_type).secrets_in(raw)
-            self._mask(secrets)
-            faults = validate(raw, config_type, purpose="preview_config" if preview else "config", path=CONFIG)
-            if faults:
-                raise OperationFailed.many([*self._faults, *faults])
-            raw_clean = without_nulls(raw, config_type)
-        else:
-            raw_clean = raw
-        made = materialise(model, raw_clean, CONFIG)
-        identify_plane = self._provider.config_id
-        return _Config(raw, made, identify_plane(made) if identify_plane and not unknown else None, secrets)
-
-    def _mask(self, secrets: Sequence[Json]) -> None:
-        if not secrets:
-            return
-        if self._line.redactor is NO_SECRETS:
-            self._line.redactor = Redactor()
-        for secret in secrets:
-            self._line.redactor.learn(secret)
-
-    def _model(self, facts: TypeFacts, properties: JsonObject) -> Properties:
-        model = facts.registration.model
-        if self._verb is Verb.SAVE:
-            return validated(model, properties, PROPERTIES)
-        if self._verb is Verb.PREVIEW_SAVE:
-            return materialise(model, properties, PROPERTIES)
-        return identify(model, facts.shape.identifiers_of(properties), PROPERTIES)
-
-    def _new_context(self, facts: TypeFacts, config: Any) -> Context[Any]:
-        told = self._data.context
-        kind = SaveContext[Any] if self._verb.mutates else Context[Any]
-        return kind(
-            config=config,
-            line=self._line,
-            type_name=str(facts.registration.name),
-            request_id=told.request_id,
-            deployment_id=told.deployment_id,
-            symbolic_name=told.symbolic_name,
-            deadline=None if told.deadline_seconds is None else self._arrived + told.deadline_seconds,
-        )
-
-    async def _bounded(
-        self, facts: TypeFacts, properties: JsonObject, model: Properties, context: Context[Any], config_id: str | None
-    ) -> ResourceResult:
-        seconds = context.seconds_left
-        if seconds is None:
-            return await self._handle(facts, properties, model, context, config_id)
-        try:
-            async with limit(seconds):
-                return await self._handle(facts, properties, model, context, config_id)
-        except Elapsed:
-            cancel(context)
-        message = (
-            f"not done within {self._data.context.deadline_seconds:g} s; what it had begun may or may not have happened"
-        )
-        raise DeadlineExceeded(message)
-
-    async def _handle(
-        self, facts: TypeFacts, properties: JsonObject, model: Properties, context: Context[Any], config_id: str | None
-    ) -> ResourceResult:
-        verb, shape = self._verb, facts.shape
-        answer = Answer(facts, properties, config_id)
-        if verb is Verb.PREVIEW_SAVE and verb not in facts.registration.verbs:
-            return await self._default_preview(facts, answer, model, context)
-        identity = None
-        if verb.mutates and (name := shape.identity_of(properties)) != "{}":
-            identity = f"{facts.registration.key} {name}"
-        try:
-            returned = await self._invoke(facts, verb, context, model, identity)
-        except NotFound:
-            if verb is not Verb.DELETE:
-                raise
-            returned = None
-        if verb is Verb.DELETE:
-            return answer.deleted()
-        if verb is Verb.PREVIEW_SAVE:
-            return answer.preview(returned)
-        if returned is None and verb is Verb.GET:
-            raise NotFound(f"there is no {facts.registration.name} with {shape.identity_of(properties)}")
-        return answer.state(returned)
-
-    async def _invoke(
-        self, facts: TypeFacts, verb: Verb, context: Context[Any], model: Properties, identity: str | None = None
-    ) -> Any:
-        operation = facts.registration.operations[verb]
-        caller, watchdog = self._runtime.caller, self._runtime.watchdog
-        if watchdog is None:
-            return await caller.call(operation, context, model, identity)
-        watchdog.enter()
-        try:
-            return await caller.call(operation, context, model, identity)
-        finally:
-            watchdog.leave()
-
-    async def _default_preview(
-        self, facts: TypeFacts, answer: "Answer", model: Properties, context: Context[Any]
-    ) -> ResourceResult:
-        properties = answer.properties
-        require_identity(facts, properties)
-        desired = desired_of(model)
-        if Verb.GET not in facts.registration.verbs:
-            return answer.preview_of(without_current(facts, desired))
-        found = None
-        if can_look(facts, properties):
-            wanted = identify(facts.registration.model, facts.shape.identifiers_of(properties), PROPERTIES)
-            try:
-                found = await self._invoke(facts, Verb.GET, context, wanted)
-            except NotFound:
-                found = None
-        if found is None:
-            return answer.preview_of(created(facts, desired))
-        current = answer.state(found).properties or {}
-        return answer.preview_of(over_current(facts, desired, current))
