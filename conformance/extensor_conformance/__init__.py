@@ -1,1 +1,1 @@
-"""The conformance kit for providers in any language."""
+"""The conformance kit for providers in any language: ``Run(Settings(Subject.of_command("…"))).execute()``."""

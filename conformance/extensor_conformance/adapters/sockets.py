@@ -1,0 +1,132 @@
+"""Unix sockets and TCP on loopback: a provider that the kit starts there, or one that runs already."""
+
+import os
+import select
+import socket
+import threading
+import time
+
+from extensor.errors import StartFailed
+from extensor.rpc.addresses import TcpAddress, UnixAddress, parse_address
+from extensor_conformance.adapters.base import Feature
+from extensor_conformance.adapters.framing import Framing
+from extensor_conformance.adapters.jsonrpc import JsonRpcConnection
+from extensor_conformance.adapters.process import Process
+from extensor_conformance.subject import Subject
+from extensor_conformance.watch import Watch
+
+_CONNECT_SECONDS = 5.0
+
+
+class SocketAdapter:
+    """JSON-RPC over a socket. `owned`: the kit starts the provider that listens there."""
+
+    def __init__(self, name: str, owned: bool) -> None:
+        self.name = name
+        left_out = {Feature.STDOUT}
+        if name != "tcp":
+            left_out.add(Feature.TOKEN)
+        if not owned:
+            left_out.add(Feature.STDERR)
+        self.features: frozenset[Feature] = frozenset(Feature) - left_out
+
+    def open(
+        self,
+        subject: Subject,
+        watch: Watch,
+        *,
+        name: str = "1",
+        start_timeout: float,
+        framing: Framing = "lines",
+    ) -> JsonRpcConnection:
+        """See `Adapter.open`."""
+        placed = subject.placed()
+        if not subject.owned:
+            sock = _connected(placed, start_timeout, None)
+            return self._connection(placed, watch, name, sock, framing, None, None)
+        reading, writing = os.pipe()
+        with open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
+            try:
+                process = Process.start(placed, stdin=null.fileno(), stdout=writing, stderr=writing)
+            except BaseException:
+                os.close(reading)
+                raise
+            finally:
+                os.close(writing)
+        watch.event(f"started {placed.title}", name, f"pid {process.pid}")
+        try:
+            sock = _connected(placed, start_timeout, process)
+        except BaseException as error:
+            process.close(patient=False)
+            said = _rest(reading)
+            os.close(reading)
+            if isinstance(error, StartFailed):
+                raise StartFailed(f"{error}{f'; it said: {said}' if said else ''}") from None
+            raise
+        return self._connection(placed, watch, name, sock, framing, process, reading)
+
+    def _connection(
+        self,
+        subject: Subject,
+        watch: Watch,
+        name: str,
+        sock: socket.socket,
+        framing: Framing,
+        process: Process | None,
+        stderr_fd: int | None,
+        owns_process: bool = True,
+    ) -> JsonRpcConnection:
+        def another(other: str) -> JsonRpcConnection:
+            again = _connected(subject, _CONNECT_SECONDS, process)
+            return self._connection(subject, watch, other, again, framing, process, None, owns_process=False)
+
+        return JsonRpcConnection(
+            subject,
+            watch,
+            name=name,
+            read_fd=sock.fileno(),
+            write_fd=sock.fileno(),
+            process=process,
+            stderr_fd=stderr_fd,
+            sock=sock,
+            framing=framing,
+            open_another=another,
+            owns_process=owns_process,
+        )
+
+
+def _connected(subject: Subject, timeout: float, process: Process | None) -> socket.socket:
+    address = parse_address(str(subject.address))
+    deadline = time.monotonic() + timeout
+    pause = threading.Event()  # never set: a bounded wait between tries, since a listener gives no event
+    while True:
+        sock = _socket(address)
+        sock.settimeout(max(0.05, deadline - time.monotonic()))
+        try:
+            sock.connect(address.path if isinstance(address, UnixAddress) else (address.host, address.port))
+        except OSError as error:
+            sock.close()
+            code = process.wait(0) if process is not None else None
+            if code is not None:
+                raise StartFailed(
+                    f"the provider ended with exit code {code} before it listened on {address}"
+                ) from error
+            if process is None or time.monotonic() >= deadline:
+                raise StartFailed(f"nobody answers on {address} within {timeout:g} s: {error}") from error
+            pause.wait(0.02)
+        else:
+            sock.setblocking(False)
+            return sock
+
+
+def _socket(address: UnixAddress | TcpAddress) -> socket.socket:
+    if isinstance(address, UnixAddress):
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    return socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET, socket.SOCK_STREAM)
+
+
+def _rest(fd: int) -> str:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    data = os.read(fd, 4096) if poll.poll(0) else b""
+    return data.decode("utf-8", "backslashreplace").strip()

@@ -1,0 +1,315 @@
+"""One check on one type: its cases, and what is done with a failure before it is told."""
+
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from extensor.contract import Verb
+from extensor.errors import ConnectionFailed, StartFailed
+from extensor_conformance.answers import ConnectionEnded, NoAnswer, NotExpressible
+from extensor_conformance.bench import Bench
+from extensor_conformance.case import GENERATION, Case, id_of, seed_of
+from extensor_conformance.check import CaseCheck, Check, Passive, Procedure
+from extensor_conformance.generate import collect
+from extensor_conformance.kind import Kind
+from extensor_conformance.monitors.base import Finding
+from extensor_conformance.shrink import shrink
+from extensor_conformance.transcript import Entry
+from extensor_conformance.verdicts import Evidence, Failed, NotApplicable, NotTested, Outcome, Problem, Verdict
+
+BATCH = 20
+"""Examples that are drawn at once; part of what makes the same seed give the same cases."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What came of playing a case once."""
+
+    problems: list[Problem] = field(default_factory=list[Problem])
+    """Of the case's own check."""
+    findings: list[Finding] = field(default_factory=list[Finding])
+    """Of the monitors, under their check ids."""
+    not_tested: str | None = None
+    not_applicable: str | None = None
+    kit_fault: str | None = None
+    transcript: tuple[Entry, ...] = ()
+
+    def of(self, check: str) -> list[Problem]:
+        """The problems under a check id."""
+        return [*(item.problem for item in self.findings if item.check == check), *self.problems]
+
+
+def attempt(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attempt:
+    """Play a case once and judge it; never raises for what the provider does."""
+    made = Attempt()
+    bench.begin(case, kind)
+    try:
+        if isinstance(check, CaseCheck):
+            assert kind is not None
+            trial = bench.play(case)
+            made.problems = list(check.judge(trial, kind))
+        elif isinstance(check, Procedure):
+            made.problems = list(check.execute(bench))
+    except Failed as failed:
+        made.problems = list(failed.problems)
+    except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed) as error:
+        bench.suspect()
+        made.problems = [Problem(str(error))]
+    except NotTested as reason:
+        made.not_tested = str(reason)
+    except NotApplicable as reason:
+        made.not_applicable = str(reason)
+    except NotExpressible as reason:
+        made.not_applicable = f"the wire {bench.adapter.name} has no form for {reason}"
+    except Exception:  # noqa: BLE001, RUF100 - whatever else a check lets out is the kit's fault and is told as such
+        made.kit_fault = traceback.format_exc()
+    try:
+        made.transcript = bench.watch.transcript.entries(bench.watch.secrets) if made.problems else ()
+        bench.end(solo=check.needs.solo)
+    except Exception:  # noqa: BLE001, RUF100
+        made.kit_fault = made.kit_fault or traceback.format_exc()
+    made.findings = bench.watch.take()
+    if made.findings and not made.transcript:
+        made.transcript = bench.watch.transcript.entries(bench.watch.secrets)
+    return made
+
+
+def excuse(bench: Bench, check: Check, kind: Kind | None) -> tuple[Verdict, str] | None:
+    """Why a check cannot run here, or ``None``."""
+    needs, settings = check.needs, bench.settings
+    missing = needs.features - bench.features
+    if missing:
+        words = " and no ".join(sorted(str(item) for item in missing))
+        return Verdict.NOT_APPLICABLE, f"the wire {bench.adapter.name} has no {words}"
+    if needs.config and (bench.provider is None or bench.provider.config_type is None):
+        return Verdict.NOT_APPLICABLE, "the provider takes no configuration"
+    if kind is not None and not kind.has(*needs.operations):
+        lacking = ", ".join(sorted(verb.wire for verb in needs.operations - kind.operations))
+        return Verdict.NOT_APPLICABLE, f"the type has no {lacking}"
+    if needs.process and not settings.subject.owned:
+        return Verdict.NOT_TESTED, "the kit did not start the provider's process"
+    if needs.kill and not settings.allow_kill:
+        return Verdict.NOT_TESTED, "the kit may not kill the provider: --allow-kill"
+    if needs.probe and not bench.has_probe:
+        return Verdict.NOT_TESTED, "no probe was given: --probe CMD"
+    for fault in needs.faults:
+        if not bench.faults.offers(fault):
+            return Verdict.NOT_TESTED, f"no fault of kind {fault} is on offer: --faults hook, or [faults.triggers]"
+    if settings.read_only and Verb.SAVE in needs.operations:
+        return Verdict.NOT_TESTED, "it saves, and the run is read-only"
+    return None
+
+
+def cases_of(bench: Bench, check: Check, kind: Kind | None) -> Iterator[Case]:
+    """The cases of a check on a type, the same for the same seed whatever else is run."""
+    base = seed_of(bench.settings.seed, check.id, kind.name if kind else "", GENERATION)
+    if isinstance(check, Procedure):
+        yield Case(id_of(base, 0), check.id, kind.name if kind else None, 0, base)
+        return
+    if not isinstance(check, CaseCheck) or kind is None:
+        return
+    wanted = bench.settings.max_examples
+    if check.examples is not None:
+        wanted = min(wanted, check.examples)
+    index = 0
+    for start in range(0, wanted, BATCH):
+        seed = seed_of(base, start)
+        bench.names.taken()
+
+        def plan(draw, kind=kind):
+            return list(check.plan(draw, kind)), bench.names.taken()
+
+        count = min(BATCH, wanted - start)
+        for plans, names in collect(plan, seed=seed, count=count, names=bench.names, canaries=bench.canaries):
+            for one in plans:
+                yield Case(id_of(base, index), check.id, kind.name, index, seed_of(base, index), one, names)
+                index += 1
+
+
+class Judge:
+    """Runs one check on one type to its outcome, and gathers what the monitors saw on the way."""
+
+    def __init__(self, bench: Bench, passive: "PassiveBook", stop: "StopSign") -> None:
+        self._bench = bench
+        self._passive = passive
+        self._stop = stop
+
+    def run(self, check: Check, kind: Kind | None, known: Sequence[Case] = ()) -> Outcome:
+        """The outcome. `known` are cases that failed in an earlier run; they are played first."""
+        started = time.monotonic()
+        type_ = kind.name if kind is not None else None
+        excused = excuse(self._bench, check, kind)
+        if excused is not None:
+            return Outcome(check.id, type_, excused[0], reason=excused[1])
+        played, reasons = 0, list[Attempt]()
+        for case in (*known, *cases_of(self._bench, check, kind)):
+            if self._stop.reason is not None or self._bench.left() <= 0:
+                reason = self._stop.reason or f"the run's budget of {self._bench.settings.budget:g} s was over"
+                if not played:
+                    return Outcome(check.id, type_, Verdict.NOT_TESTED, reason=reason)
+                break
+            made = attempt(self._bench, check, case, kind)
+            played += 1
+            self._look_at_findings(check, case, kind, made)
+            if made.kit_fault is not None:
+                reason = made.kit_fault
+                return Outcome(check.id, type_, Verdict.ERROR, case=case, reason=reason, cases=played)
+            if made.problems:
+                outcome = self._confirm(check, check.id, case, kind, made)
+                return _timed(outcome, started, played)
+            if made.not_tested is not None or made.not_applicable is not None:
+                reasons.append(made)
+        return _timed(self._quiet(check, type_, played, reasons), started, played)
+
+    def _quiet(self, check: Check, type_: str | None, played: int, reasons: list[Attempt]) -> Outcome:
+        """The outcome when no case had a problem."""
+        if not played:
+            return Outcome(check.id, type_, Verdict.NOT_APPLICABLE, reason="there is nothing in the type to try it on")
+        if len(reasons) == played:
+            told = next((item.not_tested for item in reasons if item.not_tested is not None), None)
+            if told is not None:
+                return Outcome(check.id, type_, Verdict.NOT_TESTED, reason=told)
+            return Outcome(check.id, type_, Verdict.NOT_APPLICABLE, reason=reasons[0].not_applicable)
+        facts = {"inconclusive": len(reasons)} if reasons else {}
+        return Outcome(check.id, type_, Verdict.PASS, evidence=self._evidence(check), facts=facts)
+
+    def _evidence(self, check: Check) -> Evidence:
+        needs = check.needs
+        probed = needs.probe or needs.faults or needs.kill
+        return Evidence.PROBED if probed else Evidence.SELF_REPORTED
+
+    def _confirm(self, check: Check, wanted: str, case: Case, kind: Kind | None, first: Attempt) -> Outcome:
+        """Rerun a failure on fresh names, and shrink it when it comes each time."""
+        bench = self._bench
+        problems = first.of(wanted) if wanted != check.id else first.problems
+        transcript = first.transcript
+        failed, tries = 1, 1
+        for _ in range(bench.settings.retries):
+            if self._stop.reason is not None or bench.left() <= 0:
+                break
+            again = attempt(bench, check, case.fresh(bench.names), kind)
+            tries += 1
+            seen = again.of(wanted) if wanted != check.id else again.problems
+            failed += bool(seen)
+        type_ = kind.name if kind is not None else None
+        if failed < tries:
+            return Outcome(
+                wanted,
+                type_,
+                Verdict.FLAKY,
+                tuple(problems),
+                case,
+                None,
+                transcript,
+                evidence=self._evidence(check),
+                tries=(failed, tries),
+            )
+        small = self._shrunk(check, wanted, case, kind)
+        if small is not case:
+            last = attempt(bench, check, small.fresh(bench.names), kind)
+            seen = last.of(wanted) if wanted != check.id else last.problems
+            if seen:
+                problems, transcript = seen, last.transcript
+            else:
+                small = case
+        return Outcome(
+            wanted,
+            type_,
+            Verdict.FAIL,
+            tuple(problems),
+            small,
+            case if small is not case else None,
+            transcript,
+            evidence=self._evidence(check),
+            tries=(failed, tries),
+        )
+
+    def _shrunk(self, check: Check, wanted: str, case: Case, kind: Kind | None) -> Case:
+        bench = self._bench
+        if not bench.settings.shrink or case.procedural:
+            return case
+
+        def fails(candidate: Case) -> list[Problem]:
+            if self._stop.reason is not None:
+                return []
+            made = attempt(bench, check, candidate.fresh(bench.names), kind)
+            return made.of(wanted) if wanted != check.id else made.problems
+
+        return shrink(case, fails, seconds=min(bench.settings.shrink_budget, max(0.0, bench.left())))
+
+    def _look_at_findings(self, check: Check, case: Case, kind: Kind | None, made: Attempt) -> None:
+        """Failures that the monitors saw during the case, each confirmed once for a check and type."""
+        for wanted in dict.fromkeys(item.check for item in made.findings):
+            found = [item for item in made.findings if item.check == wanted]
+            types = dict.fromkeys(item.type for item in found)
+            for type_ in types:
+                problems = [item.problem for item in found if item.type == type_]
+                if self._passive.begin(wanted, type_, problems):
+                    outcome = self._confirm(check, wanted, case, kind, made)
+                    self._passive.put(wanted, type_, outcome)
+
+
+def _timed(outcome: Outcome, started: float, played: int) -> Outcome:
+    from dataclasses import replace
+
+    return replace(outcome, seconds=time.monotonic() - started, cases=played)
+
+
+class StopSign:
+    """Seen by all workers: why nothing new is begun."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+
+class PassiveBook:
+    """What the monitors of all workers found, by check and type."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        import threading
+
+        self._wanted = wanted
+        self._lock = threading.Lock()
+        self._outcomes: dict[tuple[str, str | None], Outcome | None] = {}
+        self._more: dict[tuple[str, str | None], dict[tuple[str | None, str], Problem]] = {}
+
+    def begin(self, check: str, type_: str | None, problems: Sequence[Problem]) -> bool:
+        """Whether this is the first time, so that the caller has to confirm it; else the problems are noted."""
+        if check not in self._wanted:
+            return False
+        key = (check, type_)
+        with self._lock:
+            first = key not in self._outcomes
+            if first:
+                self._outcomes[key] = None
+            more = self._more.setdefault(key, {})
+            for problem in problems:
+                if len(more) < 20:
+                    more.setdefault(problem.key, problem)
+            return first
+
+    def put(self, check: str, type_: str | None, outcome: Outcome) -> None:
+        """The confirmed failure."""
+        with self._lock:
+            self._outcomes[check, type_] = outcome
+
+    def outcomes(self, check: Passive, relevant: frozenset[tuple[str, str | None]]) -> list[Outcome]:
+        """The outcomes of a passive check: a failure for each type with one, else a pass where something was seen."""
+        from dataclasses import replace
+
+        made: list[Outcome] = []
+        for (id_, type_), outcome in self._outcomes.items():
+            if id_ == check.id and outcome is not None:
+                known = {problem.key for problem in outcome.problems}
+                more = tuple(problem for key, problem in self._more[id_, type_].items() if key not in known)
+                made.append(replace(outcome, check=id_, type=type_, problems=outcome.problems + more))
+        failed = {outcome.type for outcome in made}
+        made += [
+            Outcome(check.id, type_, Verdict.PASS)
+            for id_, type_ in sorted(relevant, key=str)
+            if id_ == check.id and type_ not in failed
+        ]
+        if not made:
+            made.append(Outcome(check.id, None, Verdict.NOT_TESTED, reason="nothing was seen that it looks at"))
+        return made

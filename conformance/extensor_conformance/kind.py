@@ -1,0 +1,88 @@
+"""A type under test: its schema, the facts about it, and the inputs that can be made for it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from extensor.contract import Json, JsonObject, TypeName, Verb
+from extensor.contract.paths import Path
+from extensor.types import ResourceType, Shape, shape_of
+
+if TYPE_CHECKING:
+    from extensor_conformance.draw import Draw
+    from extensor_conformance.fixture import TypeFixture
+    from extensor_conformance.generate import Change, Mutation, Placement
+
+
+def _no_fixture() -> "TypeFixture":
+    from extensor_conformance.fixture import TypeFixture
+
+    return TypeFixture()
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """One resource type. All bodies are wire JSON: markers as they are sent, never `Unknown` objects."""
+
+    name: str
+    """``name@version``, as the provider spells it."""
+    type: ResourceType
+    operations: frozenset[Verb] = frozenset(Verb)
+    """What `provider/listTypes` names."""
+    fixture: "TypeFixture" = field(default_factory=_no_fixture)
+    """What the author's file says about it."""
+
+    @property
+    def shape(self) -> Shape:
+        """Paths of identifiers, read-only, write-only, immutable, calculated and secret properties."""
+        return shape_of(self.type)
+
+    def has(self, *verbs: Verb) -> bool:
+        """Whether it has all these operations."""
+        return self.operations.issuperset(verbs)
+
+    def identifiers(self, properties: JsonObject) -> JsonObject:
+        """The part of a body that names the resource: what `get` and `delete` are given."""
+        return self.shape.identifiers_of(properties)
+
+    def valid(self, draw: "Draw", *, full: bool = False) -> JsonObject:
+        """A body that `save` must take, with a name of its own. `full` gives every property that may be given."""
+        from extensor_conformance.generate import valid
+
+        return valid(draw, self, full=full)
+
+    def change(self, draw: "Draw", properties: JsonObject) -> "Change | None":
+        """The body with one property, no identifier and not immutable, changed; ``None`` when there is none."""
+        from extensor_conformance.generate import change
+
+        return change(draw, self, properties)
+
+    def mutations(self, draw: "Draw", properties: JsonObject) -> "Iterator[Mutation]":
+        """Every single-fault mutation of a valid body, each with the paths and codes an error may name."""
+        from extensor_conformance.generate import mutations
+
+        return mutations(draw, self, properties)
+
+    def placements(self, properties: JsonObject, *, identifiers: bool = False) -> "Iterator[Placement]":
+        """The body with an unknown marker in each place in turn: leaves, subtrees, array elements."""
+        from extensor_conformance.generate import placements
+
+        return placements(self, properties, identifiers=identifiers)
+
+    def ignored(self) -> tuple[Path, ...]:
+        """Paths that comparisons pass over: calculated and write-only ones, and those the author's file names."""
+        return (*self.shape.calculated, *self.shape.write_only, *self.fixture.random)
+
+
+def find_kind(kinds: Mapping[str, Kind], type_: Json) -> Kind | None:
+    """The kind that a type string means: names without case, a ``provider:`` prefix passed over."""
+    if not isinstance(type_, str):
+        return None
+    found = kinds.get(type_)
+    if found is not None:
+        return found
+    try:
+        key = TypeName.parse(type_).key
+    except ValueError:
+        return None
+    return next((kind for kind in kinds.values() if TypeName.parse(kind.name).key == key), None)

@@ -1,0 +1,97 @@
+"""Names that cannot collide: each holds a token of the run, which a rerun or a replay replaces by another."""
+
+import itertools
+import random
+import re
+import secrets
+import threading
+from collections.abc import Iterable
+
+_LETTERS = "abcdefghijkmnpqrstuvwxyz"
+_ALPHABET = _LETTERS + "23456789"
+TOKEN_LENGTH = 9
+"""Characters of a token: lower-case letters and digits, a letter first."""
+
+
+class Names:
+    """Gives tokens, each once in a run, different from those of every other run.
+
+    A name is anything that contains a token in its lower-case, upper-case or capitalised form. `renamed` replaces all
+    of them, so that names that were related (a prefix, another letter case) stay related.
+    """
+
+    def __init__(self, salt: str | None = None, prefix: str = "") -> None:
+        self.salt = salt if salt is not None else secrets.token_hex(8)
+        self.prefix = prefix
+        """Put before each token by `fresh`, where length and pattern allow."""
+        self._random = random.Random(self.salt)  # noqa: S311 - names, not secrets
+        self._given: set[str] = set()
+        self._lock = threading.Lock()
+        self._ring: list[str] = []
+        self._numbers = itertools.count(self._random.randrange(10**8, 9 * 10**8), 7)
+
+    def token(self, length: int = TOKEN_LENGTH, *, alphabet: str = _ALPHABET) -> str:
+        """A new token; shorter ones are more likely to meet a stranger's."""
+        with self._lock:
+            while True:
+                first = [char for char in alphabet if char.isalpha()] or list(alphabet)
+                text = self._random.choice(first) + "".join(self._random.choices(alphabet, k=length - 1))
+                if length < 6 or text not in self._given:
+                    break
+            self._remember(text)
+            return text
+
+    def number(self) -> int:
+        """A new whole number of nine digits that serves as a token."""
+        with self._lock:
+            value = next(self._numbers)
+            self._ring.append(str(value))
+            return value
+
+    def fresh(self) -> str:
+        """A new name: prefix and token."""
+        return f"{self.prefix}{self.token()}"
+
+    def taken(self) -> tuple[str, ...]:
+        """The tokens given since the last call, for the case that is being planned."""
+        with self._lock:
+            ring, self._ring = self._ring, []
+            return tuple(ring)
+
+    def like(self, token: str) -> str:
+        """A new token of the same length whose characters are of the same classes."""
+        with self._lock:
+            if token.isdecimal() and len(token) == 9:
+                return str(next(self._numbers))
+            while True:
+                text = "".join(self._another(char) for char in token)
+                if text != token and (len(token) < 6 or text not in self._given):
+                    break
+            self._given.add(text)
+            return text
+
+    def _remember(self, text: str) -> None:
+        if len(self._given) > 100_000:  # keeps memory flat; two equal ones among 10**13 are no concern
+            self._given.clear()
+        self._given.add(text)
+        self._ring.append(text)
+
+    def _another(self, char: str) -> str:
+        if char.isdecimal():
+            return self._random.choice("23456789")
+        if char.isalpha():
+            new = self._random.choice(_LETTERS)
+            return new.upper() if char.isupper() else new
+        return char
+
+
+def renamed(text: str, mapping: Iterable[tuple[str, str]]) -> str:
+    """`text` with each old token replaced by its new one, in lower, upper and capitalised form."""
+    table: dict[str, str] = {}
+    for old, new in mapping:
+        for change in (str.swapcase, str.upper, str.capitalize, str.lower, str):
+            table[change(old)] = change(new)
+    if not table:
+        return text
+    pattern = re.compile("|".join(re.escape(old) for old in sorted(table, key=len, reverse=True)))
+    return pattern.sub(lambda match: table[match.group()], text)

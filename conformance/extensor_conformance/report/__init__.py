@@ -1,0 +1,1 @@
+"""Reports of a run: the model, and writers for each format."""
