@@ -193,6 +193,23 @@ async def test_a_plain_function_that_outlives_its_call_keeps_its_identity_locked
     assert handler.order.index("end slow") < handler.order.index("begin next")
 
 
+async def test_a_plain_function_that_fails_after_its_call_has_ended_is_logged():
+    go_on = threading.Event()
+
+    class Late(ResourceHandler[Note]):
+        def save(self, ctx: SaveContext, desired: Note) -> Note:
+            assert go_on.wait(10)
+            raise RuntimeError("too late")
+
+    async with serving(Late()) as host:
+        with pytest.raises(OperationFailed):
+            await host.save("note@1.0", {"name": "a"}, deadline_seconds=0.05)
+        go_on.set()
+        while not host.logs:
+            await host.peer.call("provider/ping", {})
+    assert host.logs[0]["message"] == "Late.save failed after its call had ended: RuntimeError('too late')"
+
+
 async def test_locks_are_first_come_first_served_and_leave_nothing_behind():
     locks = IdentityLocks(current_runtime())
     order: list[int] = []

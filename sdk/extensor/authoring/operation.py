@@ -56,6 +56,8 @@ class Caller:
             def settle() -> None:
                 if identity is not None:
                     self.locks.release(identity)
+                if ctx.canceled and error is not None:
+                    ctx.log("warning", f"{operation.title} failed after its call had ended: {error!r}")
                 if slot.done():  # the call was canceled
                     return
                 if error is None:

@@ -63,7 +63,7 @@ class Watchdog:
         if turned.wait(BLOCKED_SECONDS):
             return
         operation = _running_operation(_frame_of(self._loop_thread))
-        who = operation.title if operation else "a handler"
+        who = operation.title if operation else "something"
         log.write(
             "warning",
             f"{who} has blocked the event loop for more than {BLOCKED_SECONDS:g} s, and every other call waits for it; "
