@@ -23,6 +23,7 @@ GROUPS = (
     "performance",
 )
 CURRENT = "1"
+"""The newest revision."""
 
 
 @dataclass(frozen=True, slots=True)
