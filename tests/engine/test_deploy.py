@@ -582,3 +582,33 @@ async def test_a_state_that_cannot_be_written_ends_the_run_with_its_reason(stack
     world.after = spoil
     with pytest.raises(StateError, match="could not be written"):
         await stack.deploy(make.template({"a": make.box("a"), "b": make.box("b", needs=["a"])}))
+
+
+async def test_a_provider_reached_late_is_described_before_its_first_save(stack, world, make) -> None:
+    imports = {
+        "b": {"provider": "boxes", "version": "1.0.0"},
+        "late": {"provider": "boxes", "version": "1.0.0", "config": {"place": "[reference('first').text]"}},
+    }
+    resources = {
+        "first": make.box("first", text="there"),
+        "one": {**make.box("same"), "import": "late"},
+        "two": {**make.box("same"), "import": "late"},
+    }
+    result = await stack.deploy(make.template(resources, imports=imports))
+    assert [error.fault.code for error in result.errors] == ["DuplicateResource"]
+    assert world.verbs(Verb.SAVE) == ["first", "same"]
+
+
+async def test_a_default_made_of_a_secret_is_as_secret_as_that(stack, world, make, tmp_path) -> None:
+    entries = make.template(
+        {"a": make.box("a")},
+        parameters={
+            "pw": {"type": "securestring"},
+            "derived": {"type": "string", "defaultValue": "[concat('key-', parameters('pw'))]"},
+        },
+        imports={"b": {"provider": "boxes", "version": "1.0.0", "config": {"key": "[parameters('derived')]"}}},
+    )
+    await stack.deploy(entries, {"pw": "canary-9c2e"})
+    assert all(b"canary" not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert (await stack.destroy({"pw": "canary-9c2e"})).status == "Succeeded"
+    assert world.calls[-1].data.imported.config == {"key": "key-canary-9c2e"}

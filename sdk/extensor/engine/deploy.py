@@ -8,19 +8,12 @@ from extensor.contract import ErrorCode, Fault, Import, JsonObject, Verb, find_u
 from extensor.contract.redaction import MASK, Redactor
 from extensor.engine.calls import Failed, canceled
 from extensor.engine.connector import connected
+from extensor.engine.describe import describe, duplicate_fault, duplicate_key, known_identifiers, learn_types
 from extensor.engine.events import OnEvent, ResourceSkipped, RunFinished, RunStatus, ignore_events
 from extensor.engine.executor import Executor, InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Ledger
-from extensor.engine.prepare import (
-    Prepared,
-    Run,
-    describe,
-    duplicate_fault,
-    duplicate_key,
-    known_identifiers,
-    prepare,
-)
+from extensor.engine.prepare import Prepared, Run, prepare
 from extensor.engine.providers import RecordedProviders, recorded_provider
 from extensor.engine.records import ProviderRecord, Record
 from extensor.engine.removal import Removal
@@ -128,7 +121,10 @@ class _Deployment:
             properties = self._run.properties(prepared)
             self._refuse_unknown(prepared, properties)
             imported = self._imported(prepared)
-            session = await self._run.pool.session(self._run.wanted(prepared.instance.decl.import_alias))
+            alias = prepared.instance.decl.import_alias
+            session = await self._run.pool.session(self._run.wanted(alias))
+            if alias in self._run.late:
+                await learn_types(self._run, alias, session)
         except TemplateError as error:
             return self._failed(prepared, error.faults, started)
         except ExtensorError as error:

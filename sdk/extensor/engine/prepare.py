@@ -1,4 +1,4 @@
-"""What every run over a template begins with: parameters, instances, order, types, and each fault that shows early."""
+"""What every run over a template begins with: parameters, instances, order, and each fault that shows in them."""
 
 import uuid
 from dataclasses import dataclass, field
@@ -6,22 +6,18 @@ from pathlib import Path as FilePath
 
 import anyio
 
-from extensor.contract import ErrorCode, Fault, Json, JsonObject, Path, Unknown, find_unknowns, format_path, has_unknown
+from extensor.contract import Json, JsonObject, Path, Unknown, find_unknowns, has_unknown
 from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Caller
-from extensor.engine.events import OnEvent, ResourcePlanned, ResourceRef, RunKind, RunStarted
+from extensor.engine.events import OnEvent, ResourceRef, RunKind
 from extensor.engine.graph import Graph
-from extensor.engine.identity import canonical, identity
 from extensor.engine.plan import Instance, Plan, expand, make_graph
 from extensor.engine.references import References
 from extensor.engine.results import DeploymentRequest, ResourceFault
 from extensor.engine.sessions import Connector, SessionPool, Wanted
-from extensor.errors import ExtensorError, OperationFailed, ProtocolViolation, RpcError, TemplateError
+from extensor.errors import TemplateError
 from extensor.template import Scope, references_of
-from extensor.types import Shape, TypeIndex, shape_of
-from extensor.types.validate import validate
-
-_NO_TYPES = frozenset({ErrorCode.OPERATION_NOT_SUPPORTED, ErrorCode.INTERNAL_ERROR})
+from extensor.types import Shape
 
 
 @dataclass(slots=True)
@@ -63,6 +59,10 @@ class Run:
     """Evaluates with secure parameters unknown; ``None`` when the template has none."""
     faults: list[ResourceFault] = field(default_factory=list[ResourceFault])
     started: float = field(default_factory=anyio.current_time)
+    late: set[str] = field(default_factory=set[str])
+    """Aliases whose configuration was not known when types were asked for."""
+    learning: anyio.Lock = field(default_factory=anyio.Lock)
+    """Held while the types of a late alias are asked for."""
 
     def wanted(self, alias: str) -> Wanted:
         """The provider that the template calls `alias`."""
@@ -152,125 +152,6 @@ def prepare(
     )
 
 
-async def describe(run: Run, *, strict: bool) -> None:
-    """Ask the providers for their types and check every instance against them; then tell what the run is about.
-
-    Providers start at the same time. What cannot be asked is left unchecked: a provider without types, or whose
-    configuration is not known yet. A provider that does not start is a fault if `strict`, else left to the calls.
-    """
-    aliases: dict[str, list[Prepared]] = {}
-    for prepared in run.prepared.values():
-        aliases.setdefault(prepared.instance.decl.import_alias, []).append(prepared)
-    broken = {item.symbolic_name for item in run.faults}
-    async with anyio.create_task_group() as tasks:
-        for alias, members in aliases.items():
-            tasks.start_soon(_describe, run, alias, [one for one in members if one.instance.key not in broken], strict)
-    _refuse_duplicates(run)
-    run.on_event(RunStarted(run.kind, run.request.stack, run.deployment_id, len(run.prepared)))
-    for key in run.graph.order:
-        prepared = run.prepared[key]
-        run.on_event(ResourcePlanned(prepared.ref(), run.graph.depends_on[key], prepared.instance.existing))
-
-
-async def _describe(run: Run, alias: str, members: list[Prepared], strict: bool) -> None:
-    try:
-        config = run.config(alias)
-    except TemplateError:
-        return  # told when the run was prepared
-    if has_unknown(config):
-        return
-    try:
-        session = await run.pool.session(run.wanted(alias))
-        index = await session.types()
-    except (OperationFailed, ProtocolViolation, RpcError) as error:
-        if isinstance(error, OperationFailed) and error.failure.code not in _NO_TYPES and strict:
-            run.faults.append(ResourceFault(None, _start_fault(run, error)))
-        return
-    except ExtensorError as error:
-        if strict:
-            run.faults.append(ResourceFault(None, _start_fault(run, error)))
-        return
-    declared = run.scope.template.imports[alias]
-    if index.config_type is not None:
-        found = validate(config, index.config_type, purpose="config", path=(*declared.path, "config"))
-        run.faults.extend(ResourceFault(None, fault) for fault in found)
-    for prepared in members:
-        _check(run, prepared, index)
-
-
-def _check(run: Run, prepared: Prepared, index: TypeIndex) -> None:
-    instance = prepared.instance
-    try:
-        type_ = index.resource(instance.type)
-    except OperationFailed as error:
-        path = format_path((*instance.decl.path, "type"))
-        run.faults.append(ResourceFault(instance.key, Fault(error.failure.code, str(error), path)))
-        return
-    prepared.shape = shape_of(type_)
-    # A get must not hold unknowns; the body of one that waits for others is looked at in its turn.
-    if prepared.settled or not instance.existing:
-        purpose = "get" if instance.existing else "preview_save"
-        faults = validate(prepared.properties, type_, purpose=purpose, path=instance.properties_path)
-        run.faults.extend(ResourceFault(instance.key, fault) for fault in faults)
-    prepared.identifiers = known_identifiers(prepared.shape, prepared.properties)
-    if run.secretless is not None and prepared.identifiers:
-        _refuse_secret_identifiers(run, prepared)
-
-
-def known_identifiers(shape: Shape | None, properties: JsonObject) -> JsonObject | None:
-    """The identifiers in a body; ``None`` while one is unknown, or when the type does not tell which they are."""
-    if shape is None:
-        return None
-    identifiers = shape.identifiers_of(properties)
-    return None if not identifiers or has_unknown(identifiers) else identifiers
-
-
-def _refuse_duplicates(run: Run) -> None:
-    """Two instances that would write the same resource. Any number may read it."""
-    seen: dict[object, str] = {}
-    for key, prepared in run.prepared.items():
-        if prepared.instance.existing or prepared.identifiers is None:
-            continue
-        claim = duplicate_key(run, prepared, prepared.identifiers)
-        other = seen.setdefault(claim, key)
-        if other != key:
-            run.faults.append(ResourceFault(key, duplicate_fault(run, prepared, other)))
-
-
-def duplicate_key(run: Run, prepared: Prepared, identifiers: JsonObject) -> tuple[object, str]:
-    """What two instances share that would write the same resource: its identity and its provider's configuration."""
-    alias = prepared.instance.decl.import_alias
-    declared = run.scope.template.imports[alias]
-    return identity(declared.provider, prepared.instance.type, identifiers), canonical(run.config(alias))
-
-
-def duplicate_fault(run: Run, prepared: Prepared, other: str) -> Fault:
-    """What to say of the second of two instances."""
-    return Fault(
-        "DuplicateResource",
-        f"'{prepared.instance.key}' and '{other}' are one resource: same type, same identifiers; keep one of them, "
-        "or declare the one that only reads as existing",
-        format_path(prepared.instance.decl.path),
-    )
-
-
-def _refuse_secret_identifiers(run: Run, prepared: Prepared) -> None:
-    assert prepared.shape is not None
-    for path in run.tainted(prepared):
-        names = tuple(part for part in path if isinstance(part, str))
-        if any(names[: len(own)] == own or own[: len(names)] == names for own in prepared.shape.identifiers):
-            run.faults.append(
-                ResourceFault(
-                    prepared.instance.key,
-                    Fault(
-                        "SecretIdentifier",
-                        "an identifier is recorded and shown, so it must not come from a secure parameter",
-                        format_path((*prepared.instance.properties_path, *path)),
-                    ),
-                )
-            )
-
-
 def _written(instance: Instance, plan: Plan) -> set[str]:
     """References in branches that were not evaluated, as far as they name a resource outright."""
     names = [name for name in references_of(instance.decl.properties) if isinstance(name, str)]
@@ -293,25 +174,27 @@ def _secretless(request: DeploymentRequest, scope: Scope, references: References
         return None
     given = {name.lower(): value for name, value in request.parameters.items()}
     values: dict[str, Json] = {}
-    for name, parameter in declared.items():
+    for name in declared:
         if name.lower() in given:
             values[name] = given[name.lower()]
-        elif not parameter.secure and parameter.has_default:
-            values[name] = scope.evaluate(f"[parameters('{name}')]", parameter.path)
-    known = {name: value for name, value in values.items() if not has_unknown(value)}
-    return Scope(
-        request.template,
-        known,
-        reference=references,
-        deployment_name=request.stack,
-        now=scope.now,
-        secure_as_unknown=True,
-    )
 
+    def secretless() -> Scope:
+        return Scope(
+            request.template,
+            values,
+            reference=references,
+            deployment_name=request.stack,
+            now=scope.now,
+            secure_as_unknown=True,
+        )
 
-def _start_fault(run: Run, error: ExtensorError) -> Fault:
-    code = error.failure.code if isinstance(error, OperationFailed) else type(error).__name__
-    return Fault(code, run.redactor.text(str(error)))
+    first = secretless()
+    for name, parameter in declared.items():
+        if name not in values and not parameter.secure and parameter.has_default:
+            expression = "[parameters('{}')]".format(name.replace("'", "''"))
+            if not has_unknown(first.evaluate(expression, parameter.path)):  # else a secret went into the default
+                values[name] = scope.evaluate(expression, parameter.path)
+    return secretless()
 
 
 def _is_unknown_at(body: Json, path: Path) -> bool:

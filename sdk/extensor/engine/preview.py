@@ -17,8 +17,9 @@ from extensor.contract import (
     parse_path,
 )
 from extensor.engine.calls import Failed, is_absent
+from extensor.engine.describe import known_identifiers, learn_types
 from extensor.engine.ledger import Register
-from extensor.engine.prepare import Prepared, Run, known_identifiers
+from extensor.engine.prepare import Prepared, Run
 from extensor.engine.providers import recorded_provider
 from extensor.engine.records import Record
 from extensor.engine.results import ResourceFault
@@ -83,6 +84,8 @@ class Previewer:
             seen.reason = f"the provider could not be started: {self._run.redactor.text(str(error))}"
             self._register.claim_symbol(prepared.instance.key)
             return
+        if prepared.instance.decl.import_alias in self._run.late:
+            await learn_types(self._run, prepared.instance.decl.import_alias, session)
         declared = self._run.scope.template.imports[prepared.instance.decl.import_alias]
         imported = Import(declared.provider, declared.version, config)
         seen.identifiers = known_identifiers(prepared.shape, properties)

@@ -5,11 +5,12 @@ import anyio
 from extensor.contract import Fault, format_path, parse_path
 from extensor.contract.redaction import Redactor
 from extensor.engine.connector import connected
+from extensor.engine.describe import describe
 from extensor.engine.events import OnEvent, RunFinished, ignore_events
 from extensor.engine.executor import InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Register
-from extensor.engine.prepare import Run, describe, prepare
+from extensor.engine.prepare import Run, prepare
 from extensor.engine.preview import Previewer
 from extensor.engine.results import DeploymentRequest, ResourceFault
 from extensor.engine.sessions import Connector

@@ -6,12 +6,13 @@ from extensor.contract import Json, JsonObject, Verb
 from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Failed, is_absent
 from extensor.engine.connector import connected
+from extensor.engine.describe import describe
 from extensor.engine.diff import Rules, masked, names_of, property_changes
 from extensor.engine.events import OnEvent, RunFinished, ignore_events
 from extensor.engine.executor import InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Register
-from extensor.engine.prepare import Prepared, Run, describe, prepare
+from extensor.engine.prepare import Prepared, Run, prepare
 from extensor.engine.preview import Previewer, Seen
 from extensor.engine.providers import RecordedProviders
 from extensor.engine.records import Record
