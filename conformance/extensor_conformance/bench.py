@@ -62,7 +62,9 @@ class Bench:
         probe = settings.probe or self.fixture.probe
         self._probe = Probe(probe, self.fixture.cwd) if probe else None
         self.tracker = Tracker(ledger)
-        self.watch = Watch([self.tracker, *every_monitor(canaries)], before_save=self._before_save)
+        self.watch = Watch(
+            [self.tracker, *every_monitor(canaries, settings.fixture.secrets)], before_save=self._before_save
+        )
         self.watch.secrets.add(*self.fixture.secrets)
         self.provider: Provider | None = None
         self.kind: Kind | None = None

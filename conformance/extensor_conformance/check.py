@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from extensor_conformance.bench import Bench
     from extensor_conformance.draw import Draw
     from extensor_conformance.kind import Kind
+    from extensor_conformance.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,18 @@ class Procedure(ABC):
         """
 
 
-class Passive(ABC):
+class Passive:
     """Judged by a monitor over all cases of the run; here only to say what it needs."""
 
     id: ClassVar[str]
     needs: ClassVar[Needs]
     examples: ClassVar[int | None]
     scope: ClassVar[str]
+
+    def moot(self, provider: "Provider") -> str | None:
+        """Why the rule cannot apply to this provider, which makes it NOT-APPLICABLE; else ``None``."""
+        del provider
+        return None
 
 
 Check: TypeAlias = CaseCheck | Procedure | Passive
@@ -144,7 +150,7 @@ def check(
 def load_checks() -> dict[str, Check]:
     """One instance of every check in the modules of `extensor_conformance.checks`, by id, in the order of the ids.
 
-    Raises `ValueError` when two classes claim one id.
+    A check that drives wins over a passive one of the same id. Raises `ValueError` when two that drive claim one id.
     """
     import extensor_conformance.checks as package
 
@@ -156,7 +162,10 @@ def load_checks() -> dict[str, Check]:
                 made = item()
                 if not isinstance(made, CaseCheck | Procedure | Passive):
                     continue
-                if made.id in found:
+                known = found.get(made.id)
+                if known is not None and isinstance(made, Passive):
+                    continue
+                if known is not None and not isinstance(known, Passive):
                     raise ValueError(f"two checks claim {made.id}: {type(found[made.id]).__name__}, {item.__name__}")
                 found[made.id] = made
     return dict(sorted(found.items()))

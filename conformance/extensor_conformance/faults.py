@@ -7,7 +7,7 @@ fails), ``delete-fails``, ``raise`` (an unhandled exception in the handler), ``s
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,7 +54,7 @@ class Faults:
         return {HOOK_VARIABLE: str(self.hook)} if self.hook else {}
 
     @contextmanager
-    def inject(self, kind: str, properties: JsonObject, **more: Json) -> Iterator[JsonObject]:
+    def inject(self, kind: str, properties: JsonObject, **more: Json) -> Generator[JsonObject]:
         """Within the block operations fail so; yields the properties to send, with trigger values put in.
 
         `more` goes to the hook: ``verb`` (wire spelling), ``times``, ``seconds``. Raises `NotTested`.

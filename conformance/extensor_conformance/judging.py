@@ -3,18 +3,21 @@
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from extensor.contract import Verb
 from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.answers import ConnectionEnded, NoAnswer, NotExpressible
 from extensor_conformance.bench import Bench
 from extensor_conformance.case import GENERATION, Case, id_of, seed_of
-from extensor_conformance.check import CaseCheck, Check, Passive, Procedure
+from extensor_conformance.check import CaseCheck, Check, Procedure
+from extensor_conformance.draw import Draw
 from extensor_conformance.generate import collect
 from extensor_conformance.kind import Kind
 from extensor_conformance.monitors.base import Finding
+from extensor_conformance.passive import PassiveBook
 from extensor_conformance.shrink import shrink
+from extensor_conformance.steps import Plan
 from extensor_conformance.transcript import Entry
 from extensor_conformance.verdicts import Evidence, Failed, NotApplicable, NotTested, Outcome, Problem, Verdict
 
@@ -26,6 +29,8 @@ BATCH = 20
 class Attempt:
     """What came of playing a case once."""
 
+    check: str
+    """The id of the case's own check."""
     problems: list[Problem] = field(default_factory=list[Problem])
     """Of the case's own check."""
     findings: list[Finding] = field(default_factory=list[Finding])
@@ -36,13 +41,14 @@ class Attempt:
     transcript: tuple[Entry, ...] = ()
 
     def of(self, check: str) -> list[Problem]:
-        """The problems under a check id."""
-        return [*(item.problem for item in self.findings if item.check == check), *self.problems]
+        """The problems under a check id, those of the monitors included."""
+        seen = [item.problem for item in self.findings if item.check == check]
+        return [*self.problems, *seen] if check == self.check else seen
 
 
 def attempt(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attempt:
     """Play a case once and judge it; never raises for what the provider does."""
-    made = Attempt()
+    made = Attempt(check.id)
     bench.begin(case, kind)
     try:
         if isinstance(check, CaseCheck):
@@ -117,11 +123,11 @@ def cases_of(bench: Bench, check: Check, kind: Kind | None) -> Iterator[Case]:
         seed = seed_of(base, start)
         bench.names.taken()
 
-        def plan(draw, kind=kind):
+        def planned(draw: Draw) -> tuple[list[Plan], tuple[str, ...]]:
             return list(check.plan(draw, kind)), bench.names.taken()
 
         count = min(BATCH, wanted - start)
-        for plans, names in collect(plan, seed=seed, count=count, names=bench.names, canaries=bench.canaries):
+        for plans, names in collect(planned, seed=seed, count=count, names=bench.names, canaries=bench.canaries):
             for one in plans:
                 yield Case(id_of(base, index), check.id, kind.name, index, seed_of(base, index), one, names)
                 index += 1
@@ -130,7 +136,7 @@ def cases_of(bench: Bench, check: Check, kind: Kind | None) -> Iterator[Case]:
 class Judge:
     """Runs one check on one type to its outcome, and gathers what the monitors saw on the way."""
 
-    def __init__(self, bench: Bench, passive: "PassiveBook", stop: "StopSign") -> None:
+    def __init__(self, bench: Bench, passive: PassiveBook, stop: "StopSign") -> None:
         self._bench = bench
         self._passive = passive
         self._stop = stop
@@ -182,7 +188,7 @@ class Judge:
     def _confirm(self, check: Check, wanted: str, case: Case, kind: Kind | None, first: Attempt) -> Outcome:
         """Rerun a failure on fresh names, and shrink it when it comes each time."""
         bench = self._bench
-        problems = first.of(wanted) if wanted != check.id else first.problems
+        problems = first.of(wanted)
         transcript = first.transcript
         failed, tries = 1, 1
         for _ in range(bench.settings.retries):
@@ -190,8 +196,7 @@ class Judge:
                 break
             again = attempt(bench, check, case.fresh(bench.names), kind)
             tries += 1
-            seen = again.of(wanted) if wanted != check.id else again.problems
-            failed += bool(seen)
+            failed += bool(again.of(wanted))
         type_ = kind.name if kind is not None else None
         if failed < tries:
             return Outcome(
@@ -208,7 +213,7 @@ class Judge:
         small = self._shrunk(check, wanted, case, kind)
         if small is not case:
             last = attempt(bench, check, small.fresh(bench.names), kind)
-            seen = last.of(wanted) if wanted != check.id else last.problems
+            seen = last.of(wanted)
             if seen:
                 problems, transcript = seen, last.transcript
             else:
@@ -233,8 +238,7 @@ class Judge:
         def fails(candidate: Case) -> list[Problem]:
             if self._stop.reason is not None:
                 return []
-            made = attempt(bench, check, candidate.fresh(bench.names), kind)
-            return made.of(wanted) if wanted != check.id else made.problems
+            return attempt(bench, check, candidate.fresh(bench.names), kind).of(wanted)
 
         return shrink(case, fails, seconds=min(bench.settings.shrink_budget, max(0.0, bench.left())))
 
@@ -251,8 +255,6 @@ class Judge:
 
 
 def _timed(outcome: Outcome, started: float, played: int) -> Outcome:
-    from dataclasses import replace
-
     return replace(outcome, seconds=time.monotonic() - started, cases=played)
 
 
@@ -261,55 +263,3 @@ class StopSign:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-
-
-class PassiveBook:
-    """What the monitors of all workers found, by check and type."""
-
-    def __init__(self, wanted: frozenset[str]) -> None:
-        import threading
-
-        self._wanted = wanted
-        self._lock = threading.Lock()
-        self._outcomes: dict[tuple[str, str | None], Outcome | None] = {}
-        self._more: dict[tuple[str, str | None], dict[tuple[str | None, str], Problem]] = {}
-
-    def begin(self, check: str, type_: str | None, problems: Sequence[Problem]) -> bool:
-        """Whether this is the first time, so that the caller has to confirm it; else the problems are noted."""
-        if check not in self._wanted:
-            return False
-        key = (check, type_)
-        with self._lock:
-            first = key not in self._outcomes
-            if first:
-                self._outcomes[key] = None
-            more = self._more.setdefault(key, {})
-            for problem in problems:
-                if len(more) < 20:
-                    more.setdefault(problem.key, problem)
-            return first
-
-    def put(self, check: str, type_: str | None, outcome: Outcome) -> None:
-        """The confirmed failure."""
-        with self._lock:
-            self._outcomes[check, type_] = outcome
-
-    def outcomes(self, check: Passive, relevant: frozenset[tuple[str, str | None]]) -> list[Outcome]:
-        """The outcomes of a passive check: a failure for each type with one, else a pass where something was seen."""
-        from dataclasses import replace
-
-        made: list[Outcome] = []
-        for (id_, type_), outcome in self._outcomes.items():
-            if id_ == check.id and outcome is not None:
-                known = {problem.key for problem in outcome.problems}
-                more = tuple(problem for key, problem in self._more[id_, type_].items() if key not in known)
-                made.append(replace(outcome, check=id_, type=type_, problems=outcome.problems + more))
-        failed = {outcome.type for outcome in made}
-        made += [
-            Outcome(check.id, type_, Verdict.PASS)
-            for id_, type_ in sorted(relevant, key=str)
-            if id_ == check.id and type_ not in failed
-        ]
-        if not made:
-            made.append(Outcome(check.id, None, Verdict.NOT_TESTED, reason="nothing was seen that it looks at"))
-        return made

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from extensor.contract import Json, JsonObject, TypeName, Verb
 from extensor.contract.paths import Path
-from extensor.types import ResourceType, Shape, shape_of
+from extensor.types import ResourceType, Shape, model, shape_of
 
 if TYPE_CHECKING:
     from extensor_conformance.draw import Draw
@@ -36,6 +36,11 @@ class Kind:
     def shape(self) -> Shape:
         """Paths of identifiers, read-only, write-only, immutable, calculated and secret properties."""
         return shape_of(self.type)
+
+    @property
+    def secretive(self) -> bool:
+        """Whether a secret value can stand anywhere in a body."""
+        return reaches_secret(self.type.body)
 
     def has(self, *verbs: Verb) -> bool:
         """Whether it has all these operations."""
@@ -72,6 +77,21 @@ class Kind:
     def ignored(self) -> tuple[Path, ...]:
         """Paths that comparisons pass over: calculated and write-only ones, and those the author's file names."""
         return (*self.shape.calculated, *self.shape.write_only, *self.fixture.random)
+
+
+def reaches_secret(type_: model.Type) -> bool:
+    """Whether a sensitive type can be reached from a type."""
+    seen: set[int] = set()
+    waiting = [type_]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, model.StringType | model.StringLiteralType | model.ObjectType) and one.sensitive:
+            return True
+        waiting.extend(model.children(one))
+    return False
 
 
 def find_kind(kinds: Mapping[str, Kind], type_: Json) -> Kind | None:

@@ -3,7 +3,7 @@
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -30,11 +30,14 @@ from extensor_conformance.events import (
     Warned,
 )
 from extensor_conformance.faults import Faults
-from extensor_conformance.judging import Judge, PassiveBook, StopSign
+from extensor_conformance.judging import Judge, StopSign, excuse
 from extensor_conformance.kind import Kind
 from extensor_conformance.ledger import Ledger
 from extensor_conformance.levels import levels_of
+from extensor_conformance.monitors import MONITORED
+from extensor_conformance.monitors.pace import PaceMonitor, latency
 from extensor_conformance.names import Names
+from extensor_conformance.passive import PassiveBook, merged, passive_outcomes
 from extensor_conformance.provider import Provider, read_provider
 from extensor_conformance.report.model import Leftover, Report
 from extensor_conformance.settings import Settings
@@ -77,6 +80,7 @@ class Run:
         self._stop = StopSign()
         self._lock = threading.Lock()
         self._outcomes: list[Outcome] = []
+        self._watched: list[Outcome] = []
         self._silent = 0
         self._failures = 0
         self._on_event: OnEvent = lambda _: None
@@ -139,15 +143,15 @@ class Run:
             fnmatchcase(name.lower(), pattern) or fnmatchcase(stem, pattern) for pattern in patterns
         )
 
-    def _play(self, benches: list[Bench], bench: "object", provider: Provider) -> None:
+    def _play(self, benches: list[Bench], another: Callable[[], Bench], provider: Provider) -> None:
         jobs = self._jobs(provider)
-        passive = PassiveBook(frozenset(row.id for row in self._rows if isinstance(self._check(row), Passive)))
+        passive = PassiveBook(frozenset(row.id for row in self._rows) & MONITORED)
         self._tell(Planned(tuple(row.id for row in self._rows), len(jobs)))
         waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
         for job in jobs:
             waiting.put(job)
         while len(benches) < min(self.settings.workers, max(1, len(jobs))):
-            benches.append(bench())  # pyright: ignore[reportCallIssue]
+            benches.append(another())
         for one in benches:
             one.provider = provider
             one.watch.kinds = provider.kinds
@@ -165,19 +169,34 @@ class Run:
             self.stop("the run was interrupted")
             for thread in threads:
                 thread.join(self.settings.timeout * 2)
-        relevant = frozenset(item for one in benches for item in one.watch.relevant())
+        self._settle_watched(benches, provider, passive)
+
+    def _settle_watched(self, benches: Sequence[Bench], provider: Provider, passive: PassiveBook) -> None:
+        """The outcomes of the checks under whose ids monitors report, once all cases were seen."""
+        seen = frozenset(item for one in benches for item in one.watch.relevant())
         for row in self._rows:
             check = self._check(row)
+            failures = passive.failures(row.id)
             if isinstance(check, Passive):
-                for outcome in passive.outcomes(check, relevant):
-                    self._settle(outcome, 0)
+                relevant = frozenset(type_ for id_, type_ in seen if id_ == row.id)
+                excused = excuse(benches[0], check, None)
+                reason = check.moot(provider)
+                if failures or (excused is None and reason is None):
+                    outcomes = passive_outcomes(row.id, failures, relevant)
+                else:
+                    verdict, why = excused or (Verdict.NOT_APPLICABLE, str(reason))
+                    outcomes = [Outcome(row.id, None, verdict, reason=why)]
+            else:
+                outcomes = merged([outcome for outcome in self._watched if outcome.check == row.id], failures)
+            for outcome in outcomes:
+                self._settle(outcome, 0)
 
     def _jobs(self, provider: Provider) -> list[Job]:
         folder = self.settings.folder
         known = known_cases(folder / "cases") if folder is not None else []
         kinds = list(provider.kinds.values())
         jobs: list[Job] = []
-        if any(isinstance(self._check(row), Passive) for row in self._rows) and not self.settings.read_only:
+        if any(row.id in MONITORED for row in self._rows) and not self.settings.read_only:
             jobs += [Job(Walk(), kind) for kind in kinds]
         for row in self._rows:
             check = self._check(row)
@@ -218,7 +237,11 @@ class Run:
                     bench.watch.kit_faults.append(str(outcome.reason))
                 continue
             self._forget(job, outcome)
-            self._settle(outcome, number)
+            if outcome.check in MONITORED:
+                with self._lock:
+                    self._watched.append(outcome)
+            else:
+                self._settle(outcome, number)
 
     def _settle(self, outcome: Outcome, worker: int) -> None:
         outcome = self._weighed(outcome)
@@ -323,6 +346,7 @@ class Run:
             stale_waivers=tuple(f"{item.check}: {item.reason}" for item in stale),
             expired_waivers=tuple(f"{item.check}: {item.reason}" for item in expired),
             warnings=tuple(self._warnings),
+            latency=latency([pace for bench in benches if (pace := bench.watch.monitor(PaceMonitor)) is not None]),
             kit_faults=faults,
             ledger=str(ledger.path) if ledger.path is not None and ledger.path.exists() else None,
         )

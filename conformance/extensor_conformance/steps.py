@@ -219,9 +219,11 @@ def pick(value: Json, path: str) -> Json:
         if isinstance(part, int):
             if not isinstance(value, list) or part >= len(value):
                 raise LookupError(path)
-        elif not isinstance(value, dict) or part not in value:
-            raise LookupError(path)
-        value = value[part]
+            value = value[part]
+        else:
+            if not isinstance(value, dict) or part not in value:
+                raise LookupError(path)
+            value = value[part]
     return value
 
 

@@ -3,7 +3,7 @@
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from extensor.contract import JsonObject
 from extensor_conformance.canary import Needles
@@ -11,6 +11,7 @@ from extensor_conformance.kind import Kind, find_kind
 from extensor_conformance.monitors.base import Exchange, Finding, Monitor
 from extensor_conformance.transcript import Transcript
 
+M = TypeVar("M", bound=Monitor)
 MAX_FINDINGS = 200
 """Of one case; a provider that does everything wrong is no reason to use memory without end."""
 
@@ -91,6 +92,10 @@ class Watch:
     def relevant(self) -> frozenset[tuple[str, str | None]]:
         """What the monitors have seen something of, in all cases so far."""
         return frozenset(item for monitor in self._monitors for item in monitor.relevant())
+
+    def monitor(self, kind: type[M]) -> M | None:
+        """The monitor of a class, when there is one."""
+        return next((monitor for monitor in self._monitors if isinstance(monitor, kind)), None)
 
     def _collect(self, ask: Callable[[Monitor], Iterator[Finding]]) -> None:
         with self._lock:

@@ -31,7 +31,7 @@ from extensor.contract.handshake import (
 )
 from extensor_conformance.adapters.framing import Framer, Framing, Garbage, frame
 from extensor_conformance.adapters.process import MAX_STDERR, Process
-from extensor_conformance.answers import Answer, ConnectionEnded, ErrorAnswer, NoAnswer
+from extensor_conformance.answers import Answer, ConnectionEnded, ErrorAnswer, NoAnswer, NotExpressible
 from extensor_conformance.connection import Connection, Hello, Pending
 from extensor_conformance.monitors.base import Exchange
 from extensor_conformance.subject import Subject
@@ -533,7 +533,9 @@ class JsonRpcConnection(Connection):
 
     def another(self, name: str) -> "JsonRpcConnection":
         """See `Connection.another`."""
-        return self._open_another(name) if self._open_another else super().another(name)
+        if self._open_another is None:
+            raise NotExpressible("a second client at the same process")
+        return self._open_another(name)
 
     def close_input(self) -> None:
         """See `Connection.close_input`."""

@@ -2,7 +2,7 @@
 
 from extensor_conformance.adapters import Feature
 from extensor_conformance.bench import Bench
-from extensor_conformance.check import Passive, Procedure, check
+from extensor_conformance.check import Procedure, check
 from extensor_conformance.verdicts import Problem
 
 
@@ -18,8 +18,3 @@ class Handshake(Procedure):
         if not hello.name:
             problems.append(Problem("the provider has no name", "$.provider.name"))
         return problems
-
-
-@check("PROTO-03", features={Feature.STDOUT})
-class CleanOutput(Passive):
-    """Judged by `monitors.stdout`."""
