@@ -141,7 +141,7 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(first=st.none() | bodies, request=with_holes())
 def test_what_the_default_preview_shows_as_known_is_what_save_does(
     backend: str, first: dict[str, Any] | None, request: tuple[dict[str, Any], dict[str, Any]]

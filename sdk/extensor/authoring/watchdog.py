@@ -1,5 +1,6 @@
 """Tells an author that a handler blocks the event loop, which stops every other call, ping included."""
 
+import _thread
 import sys
 import threading
 import time
@@ -25,13 +26,13 @@ class Watchdog:
     def __init__(self, on_blocked: Callable[[], None] | None = None) -> None:
         self._on_blocked = on_blocked
         self._running = 0
-        self._thread: threading.Thread | None = None
+        self._started = False
         self._loop_thread = 0
 
     def enter(self) -> None:
         """A call begins. To be called on the event loop's thread, and `leave` when the call has ended."""
         self._running += 1
-        if self._thread is None:
+        if not self._started:
             self._start()
 
     def leave(self) -> None:
@@ -40,8 +41,9 @@ class Watchdog:
 
     def _start(self) -> None:
         self._loop_thread = threading.get_ident()
-        self._thread = threading.Thread(target=self._work, args=(poster(),), name="extensor watchdog", daemon=True)
-        self._thread.start()
+        self._started = True
+        # Thread.start would wait for the new thread to be scheduled, with the first answer waiting behind it.
+        _thread.start_new_thread(self._work, (poster(),))
 
     def _work(self, post: Post) -> None:
         wait = threading.Event()  # never set: a sleep that leaves no trace of its own
@@ -56,7 +58,7 @@ class Watchdog:
                 except RuntimeError:  # the loop has ended
                     return
                 self._await(turned)
-        self._thread = None
+        self._started = False
 
     def _await(self, turned: threading.Event) -> None:
         started = time.monotonic()
