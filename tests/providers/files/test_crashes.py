@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -265,9 +266,6 @@ def as_nobody(root: Path) -> Iterator[None]:
     if os.geteuid():
         yield
         return
-    for folder in (root, *list(root.parents)[:3]):
-        if folder.stat().st_uid == 0 and folder != Path("/tmp"):
-            folder.chmod(0o755)
     os.chown(root, 65534, 65534)
     os.seteuid(65534)
     yield
@@ -276,6 +274,12 @@ def as_nobody(root: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("as_nobody")
 class TestWithoutRights:
+    @pytest.fixture
+    def root(self) -> Iterator[Path]:
+        """A folder of its own: those above pytest's are closed to all but its user."""
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+
     def test_a_folder_that_may_not_be_written_to_is_told_by_preview_and_save_alike(
         self, tree: Tree, root: Path
     ) -> None:
