@@ -156,6 +156,11 @@ async def test_unknowns_are_echoed_where_they_stand_with_their_expressions():
     assert {"$.properties.tags[1]", "$.properties.labels"} <= set(result.metadata.unknown)
 
 
+async def test_a_map_is_replaced_as_a_whole():
+    assert shown(await preview(Boxes(CURRENT), {"name": "a", "labels": {}}))["labels"] == {}
+    assert shown(await preview(Boxes(CURRENT), {"name": "a", "labels": {"n": "1"}}))["labels"] == {"n": "1"}
+
+
 async def test_a_write_only_value_may_change_anything_the_provider_sets_and_is_not_shown():
     result = await preview(Boxes(CURRENT), {"name": "a", "password": Unknown()})
     assert "password" not in shown(result)

@@ -115,9 +115,9 @@ def _merge(current: JsonObject, given: JsonObject, full: JsonObject, type_: Type
 
 
 def _object(type_: Type | None, before: Json, after: Json) -> ObjectType | None:
-    """The object type that both values are of."""
+    """The object type that both values are of; a map, which names no properties, is replaced as a whole."""
     if isinstance(type_, ObjectType):
-        return type_
+        return type_ if type_.properties else None
     if isinstance(type_, DiscriminatedObjectType) and isinstance(before, dict) and isinstance(after, dict):
         one, other = before.get(type_.discriminator), after.get(type_.discriminator)
         return type_.variants.get(one) if isinstance(one, str) and isinstance(other, str) and one == other else None

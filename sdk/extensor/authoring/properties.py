@@ -74,7 +74,7 @@ def given(model: BaseModel) -> JsonObject:
 
 
 def _merge(current: M, desired: M) -> M:
-    changes: JsonObject = {}
+    changes: JsonObject = dict(desired.model_extra or {})
     for name, value in given(desired).items():
         before = getattr(current, name, None)
         nested = isinstance(value, BaseModel) and type(before) is type(value)
