@@ -69,7 +69,7 @@ def collect(plan: Callable[[Draw], T], *, seed: int, count: int, names: Names, c
         database=None,
         deadline=None,
         phases=(Phase.generate,),
-        suppress_health_check=tuple(HealthCheck.__members__.values()),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
     )
     @given(strategies.data())
     def run(data: "DataObject") -> None:

@@ -43,7 +43,8 @@ class Attempt:
     def of(self, check: str) -> list[Problem]:
         """The problems under a check id, those of the monitors included."""
         seen = [item.problem for item in self.findings if item.check == check]
-        return [*self.problems, *seen] if check == self.check else seen
+        problems = [*self.problems, *seen] if check == self.check else seen
+        return list({problem.key: problem for problem in problems}.values())
 
 
 def attempt(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attempt:

@@ -14,6 +14,7 @@ from extensor_conformance.steps import (
     Answered,
     Call,
     Drop,
+    Notify,
     Parallel,
     ProbeStep,
     Raw,
@@ -55,6 +56,8 @@ class _Player:
                 self._call(step)
             case Request():
                 self._request(step)
+            case Notify():
+                self._bench.connection().notify(step.method, self._value(step.params))
             case Raw():
                 self._raw(step)
             case Parallel():

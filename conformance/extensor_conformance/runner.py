@@ -34,7 +34,7 @@ from extensor_conformance.judging import Judge, StopSign, excuse
 from extensor_conformance.kind import Kind
 from extensor_conformance.ledger import Ledger
 from extensor_conformance.levels import levels_of
-from extensor_conformance.monitors import MONITORED
+from extensor_conformance.monitors import MONITORED, Finding
 from extensor_conformance.monitors.pace import PaceMonitor, latency
 from extensor_conformance.names import Names
 from extensor_conformance.passive import PassiveBook, merged, passive_outcomes
@@ -114,7 +114,7 @@ class Run:
             self._play(benches, bench, provider)
         except (Failed, StartFailed, ConnectionFailed, NoAnswer, ConnectionEnded) as error:
             failure = str(error)
-            self._all_not_tested(failure)
+            self._all_not_tested(failure, benches[0].watch.take())
         except KeyboardInterrupt:
             self.stop("the run was interrupted")
         finally:
@@ -285,10 +285,14 @@ class Run:
             elif self._stop.reason is None and limit is not None and self._failures >= limit:
                 self._stop.reason = f"{limit} checks have failed, as many as were allowed"
 
-    def _all_not_tested(self, reason: str) -> None:
+    def _all_not_tested(self, reason: str, findings: Sequence[Finding]) -> None:
+        """The provider could not be greeted; what the monitors saw until then still counts."""
         for row in self._rows:
+            seen = {item.problem.key: item.problem for item in findings if item.check == row.id}
             if row.id == "PROTO-01":
                 self._settle(Outcome(row.id, None, Verdict.FAIL, (Problem(reason),)), 0)
+            elif seen:
+                self._settle(Outcome(row.id, None, Verdict.FAIL, tuple(seen.values())), 0)
             else:
                 self._settle(Outcome(row.id, None, Verdict.NOT_TESTED, reason="the provider could not be greeted"), 0)
 

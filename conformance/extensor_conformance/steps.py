@@ -69,6 +69,16 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Notify:
+    """A notification; nothing is awaited."""
+
+    KIND: ClassVar[str] = "notify"
+    method: str
+    params: Value = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Raw:
     """Bytes as they are, and how many answers are awaited; the wire must have `Feature.RAW_FRAMES`."""
 
@@ -130,7 +140,7 @@ class ProbeStep:
     change: Json = None
 
 
-Step: TypeAlias = Call | Request | Raw | Parallel | Restart | Drop | Wait | ProbeStep
+Step: TypeAlias = Call | Request | Notify | Raw | Parallel | Restart | Drop | Wait | ProbeStep
 
 
 def step_to_json(step: Step) -> JsonObject:
@@ -165,7 +175,7 @@ def _to_json(value: object) -> Json:
 
 
 _KINDS: dict[str, type[Step]] = {
-    kind.KIND: kind for kind in (Call, Request, Raw, Parallel, Restart, Drop, Wait, ProbeStep)
+    kind.KIND: kind for kind in (Call, Request, Notify, Raw, Parallel, Restart, Drop, Wait, ProbeStep)
 }
 _VERBS = {verb.wire: verb for verb in Verb}
 

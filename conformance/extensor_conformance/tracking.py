@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from extensor.contract import ErrorCode, Json, JsonObject, Verb
 from extensor_conformance.kind import Kind
@@ -81,9 +82,8 @@ class Tracker(Monitor):
             self._saved_at[key] = time.monotonic()
         if answer.ok:
             self._ledger.saved(made, answer.config_id)
-            if answer.config_id is not None:
-                with self._lock:
-                    self._open[key] = Made(made.number, made.type, made.identifiers, answer.config_id, True)
+            with self._lock:
+                self._open[key] = replace(made, config_id=answer.config_id or made.config_id, certain=True)
         elif answer.codes and UNTOUCHED.issuperset(answer.codes) and not _has_resource(answer.error):
             before = len(self._ledger.left())
             self._ledger.refused(made)

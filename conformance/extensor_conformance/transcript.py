@@ -18,6 +18,8 @@ Direction: TypeAlias = Literal[">", "<", "!"]
 MAX_ENTRIES = 2000
 MAX_TEXT = 20_000
 """Characters of one entry that are kept."""
+_SPARE = 2000
+"""Kept beyond that until secrets are masked, so that none is cut in two at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Transcript:
 
     def add(self, direction: Direction, data: bytes | str, note: str = "", connection: str = "1") -> None:
         """Record a frame (without its framing, or as raw bytes) or an event."""
-        kept = data[:MAX_TEXT] if len(data) > MAX_TEXT else data
+        kept = data[: MAX_TEXT + _SPARE] if len(data) > MAX_TEXT else data
         with self._lock:
             self._ring.append((time.monotonic() - self._begin, direction, kept, len(data), note, connection))
 
@@ -72,6 +74,7 @@ class Transcript:
             if secrets is not None:
                 text = secrets.mask_text(text)
             if size > MAX_TEXT:
+                text = text[:MAX_TEXT]
                 note = f"{note} cut, {size} in all".strip()
             made.append(Entry(at, direction, text, note, connection))
         return tuple(made)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 from extensor.contract import Verb
+from extensor.contract.handshake import PING
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
-from extensor_conformance.steps import Call, Plan
+from extensor_conformance.steps import Call, Notify, Plan, Request, Step
 from extensor_conformance.verdicts import Problem
 
 WALK = "WALK"
@@ -39,7 +40,8 @@ class Walk(CaseCheck):
         wrong = next(iter(kind.mutations(draw, desired)), None)
         if wrong is not None:
             steps.append(Call("wrong", Verb.SAVE, wrong.properties))
-        yield Plan(tuple(step for step in steps if step.verb in kind.operations))
+        able: list[Step] = [step for step in steps if step.verb in kind.operations]
+        yield Plan((*able, Notify("$/noSuchThing"), Request("ping", PING)))
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""

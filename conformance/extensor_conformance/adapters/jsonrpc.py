@@ -421,8 +421,8 @@ class JsonRpcConnection(Connection):
     def _take(self, raw: bytes) -> None:
         try:
             message = json.loads(raw, parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
-            self._watch.garbage(raw[:4096], f"no JSON: {error}", self.name)
+        except (ValueError, RecursionError):
+            self._watch.garbage(raw[:4096], "no JSON", self.name)
             return
         self._watch.received(raw, self.name)
         for item in message if isinstance(message, list) and message else [message]:
@@ -482,12 +482,12 @@ class JsonRpcConnection(Connection):
                     self._answered.popitem(last=False)
                 return pending, None
             if key in self._answered:
-                return None, f"request {id_!r} was answered already"
+                return None, "the request was answered already"
             for other, candidate in self._pending.items():
                 if str(other[1]) == str(id_) or (isinstance(id_, int | float) and other[1] == id_):
                     del self._pending[other]
-                    return candidate, f"the id {other[1]!r} came back as {id_!r}"
-            return None, f"no request {id_!r} is open"
+                    return candidate, f"its id went out as {_kind(other[1])} and came back as {_kind(id_)}"
+            return None, "no request with this id was sent"
 
     def _finish(self, reason: str) -> None:
         if reason == "closed":
@@ -608,6 +608,12 @@ class JsonRpcConnection(Connection):
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             os.write(self._wake_write, b"x")
             self._thread.join(5)
+
+
+def _kind(id_: Json) -> str:
+    return {"str": "a text", "int": "a whole number", "float": "a number with a fraction"}.get(
+        type(id_).__name__, "null"
+    )
 
 
 def _key(id_: Json) -> tuple[str, Json]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from extensor.contract import JsonObject
 from extensor_conformance.monitors.base import Exchange, Finding, Monitor
-from extensor_conformance.verdicts import Problem
+from extensor_conformance.verdicts import DiffRow, Problem
 
 CHECK = "PROTO-05"
 
@@ -30,17 +30,17 @@ class CorrelationMonitor(Monitor):
         """See `Monitor.stray`."""
         del message, connection
         self._seen = True
-        shown = raw[:120].decode("utf-8", "backslashreplace")
-        yield Finding(
-            CHECK, None, Problem(f"an answer came that belongs to no open request: {reason}: {shown}", "$.id")
-        )
+        rows = (DiffRow("$.id", (raw[:200].decode("utf-8", "backslashreplace"),)),)
+        message = f"an answer came that belongs to no open request: {reason}"
+        yield Finding(CHECK, None, Problem(message, "$.id", columns=("answer",), rows=rows))
 
     def notified(self, message: JsonObject, raw: bytes, connection: str) -> Iterator[Finding]:
         """A notification, or a request of the provider: its envelope has to be right too."""
         del connection
         if not isinstance(message.get("method"), str):
-            shown = raw[:120].decode("utf-8", "backslashreplace")
-            yield Finding(CHECK, None, Problem(f"a message came whose method is no text: {shown}", "$.method"))
+            rows = (DiffRow("$.method", (raw[:200].decode("utf-8", "backslashreplace"),)),)
+            problem = Problem("a message came whose method is no text", "$.method", columns=("message",), rows=rows)
+            yield Finding(CHECK, None, problem)
 
     def relevant(self) -> frozenset[tuple[str, str | None]]:
         """See `Monitor.relevant`."""

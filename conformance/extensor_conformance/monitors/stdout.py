@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from extensor_conformance.monitors.base import Exchange, Finding, Monitor
-from extensor_conformance.verdicts import Problem
+from extensor_conformance.verdicts import DiffRow, Problem
 
 CHECK = "PROTO-03"
 
@@ -26,10 +26,9 @@ class StdoutMonitor(Monitor):
         """See `Monitor.garbage`."""
         del connection
         self._seen = True
-        shown = raw[:80].decode("utf-8", "backslashreplace")
-        yield Finding(
-            CHECK, None, Problem(f"the provider's output holds bytes that are no frame ({reason}): {shown!r}")
-        )
+        rows = (DiffRow("$", (raw[:200].decode("utf-8", "backslashreplace"),)),)
+        message = f"the provider's output holds bytes that are no frame: {reason}"
+        yield Finding(CHECK, None, Problem(message, columns=("bytes",), rows=rows))
 
     def relevant(self) -> frozenset[tuple[str, str | None]]:
         """See `Monitor.relevant`."""
