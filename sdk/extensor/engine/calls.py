@@ -18,7 +18,7 @@ from extensor.engine.events import (
     ResourceRef,
 )
 from extensor.engine.sessions import Session
-from extensor.errors import CallTimedOut, ConnectionLost, DeadlineExceeded, ExtensorError
+from extensor.errors import CallTimedOut, ConnectionLost, DeadlineExceeded, ExtensorError, ProtocolViolation
 from extensor.errors import OperationFailed as OperationFailedError
 from extensor.hosting.notices import RetryNotice
 
@@ -120,8 +120,7 @@ class Caller:
             )
             raise
         known = ResourceRef(resource.symbolic_name, resource.type, result.identifiers or resource.identifiers)
-        absent = verb is Verb.DELETE and result.properties is None
-        self._on_event(OperationSucceeded(known, verb, time.monotonic() - started, was_absent=absent))
+        self._on_event(OperationSucceeded(known, verb, time.monotonic() - started))
         return result
 
     def failed(self, error: ExtensorError, verb: Verb = Verb.GET) -> Failed:
@@ -138,7 +137,7 @@ class Caller:
             refused = failure.resource is None and failure.code in REFUSALS
             return Failed(faults, failure.code, unclear, refused, failure.resource)
         code = type(error).__name__
-        unclear = verb.mutates and isinstance(error, ConnectionLost | CallTimedOut)
+        unclear = verb.mutates and isinstance(error, ConnectionLost | CallTimedOut | ProtocolViolation)
         return Failed((Fault(code, self._redactor.text(str(error))),), code, unclear)
 
 

@@ -101,7 +101,7 @@ class OperationRetried:
 
 @dataclass(frozen=True, slots=True)
 class OperationSucceeded:
-    """A verb was answered. `was_absent`: a delete found nothing to delete."""
+    """A verb was answered. `was_absent`: the provider said that there is no such resource, and that was no failure."""
 
     resource: ResourceRef
     verb: Verb
