@@ -5,16 +5,18 @@ import random
 import re
 import secrets
 import threading
+from collections import deque
 from collections.abc import Iterable
 
 _LETTERS = "abcdefghijkmnpqrstuvwxyz"
 _ALPHABET = _LETTERS + "23456789"
 TOKEN_LENGTH = 9
 """Characters of a token: lower-case letters and digits, a letter first."""
+_REMEMBERED = 10_000
 
 
 class Names:
-    """Gives tokens, each once in a run, different from those of every other run.
+    """Gives tokens, each once, different from those of every other run and worker; each worker has its own.
 
     A name is anything that contains a token in its lower-case, upper-case or capitalised form. `renamed` replaces all
     of them, so that names that were related (a prefix, another letter case) stay related.
@@ -25,9 +27,9 @@ class Names:
         self.prefix = prefix
         """Put before each token by `fresh`, where length and pattern allow."""
         self._random = random.Random(self.salt)  # noqa: S311 - names, not secrets
-        self._given: set[str] = set()
+        self._short: set[str] = set()
         self._lock = threading.Lock()
-        self._ring: list[str] = []
+        self._ring: deque[str] = deque(maxlen=1000)
         self._numbers = itertools.count(self._random.randrange(10**8, 9 * 10**8), 7)
 
     def token(self, length: int = TOKEN_LENGTH, *, alphabet: str = _ALPHABET) -> str:
@@ -36,9 +38,9 @@ class Names:
             while True:
                 first = [char for char in alphabet if char.isalpha()] or list(alphabet)
                 text = self._random.choice(first) + "".join(self._random.choices(alphabet, k=length - 1))
-                if length < 6 or text not in self._given:
+                if self._new(text):
                     break
-            self._remember(text)
+            self._ring.append(text)
             return text
 
     def number(self) -> int:
@@ -55,8 +57,9 @@ class Names:
     def taken(self) -> tuple[str, ...]:
         """The tokens given since the last call, for the case that is being planned."""
         with self._lock:
-            ring, self._ring = self._ring, []
-            return tuple(ring)
+            taken = tuple(self._ring)
+            self._ring.clear()
+            return taken
 
     def like(self, token: str) -> str:
         """A new token of the same length whose characters are of the same classes."""
@@ -65,16 +68,18 @@ class Names:
                 return str(next(self._numbers))
             while True:
                 text = "".join(self._another(char) for char in token)
-                if text != token and (len(token) < 6 or text not in self._given):
-                    break
-            self._given.add(text)
-            return text
+                if text != token and self._new(text):
+                    return text
 
-    def _remember(self, text: str) -> None:
-        if len(self._given) > 100_000:  # keeps memory flat; two equal ones among 10**13 are no concern
-            self._given.clear()
-        self._given.add(text)
-        self._ring.append(text)
+    def _new(self, text: str) -> bool:
+        """Whether a token was not given before; long ones never meet, the shortest may have to."""
+        if not 4 <= len(text) < 8:
+            return True
+        if text in self._short:
+            return False
+        if len(self._short) < _REMEMBERED:
+            self._short.add(text)
+        return True
 
     def _another(self, char: str) -> str:
         if char.isdecimal():

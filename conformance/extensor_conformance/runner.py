@@ -104,9 +104,11 @@ class Run:
         self._tell(RunStarted(self._facts()))
 
         def bench() -> Bench:
-            return Bench(settings, names=names, canaries=canaries, ledger=ledger, faults=faults, deadline=deadline)
+            own = Names(f"{names.salt}-{len(benches)}", names.prefix)
+            return Bench(settings, names=own, canaries=canaries, ledger=ledger, faults=faults, deadline=deadline)
 
-        benches = [bench()]
+        benches: list[Bench] = []
+        benches.append(bench())
         provider, failure = None, None
         try:
             provider = self._greet(benches[0])
