@@ -1,22 +1,26 @@
 """Where a plan's choices come from: Hypothesis, the run's names and its canaries. Same seed, same choices."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from extensor_conformance.canary import Canaries
 from extensor_conformance.names import Names
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import DataObject, SearchStrategy
+    from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
+
+Source: TypeAlias = "Callable[[SearchStrategy[Any]], Any]"
+"""Draws a value of a strategy: the ``draw`` of a composite strategy, or `DataObject.draw`."""
 
 
 class Draw:
     """Handed to a check's `plan`. Call it with a Hypothesis strategy, or use the short forms."""
 
-    def __init__(self, data: "DataObject", names: Names, canaries: Canaries) -> None:
-        self._data = data
+    def __init__(self, source: Source, names: Names, canaries: Canaries) -> None:
+        self._source = source
         self.names = names
         """Gives tokens for identifiers; what it gives is replaced in reruns and replays."""
         self.canaries = canaries
@@ -24,28 +28,48 @@ class Draw:
 
     def __call__(self, strategy: "SearchStrategy[T]") -> T:
         """A value of the strategy."""
-        return self._data.draw(strategy)
+        return self._source(strategy)
 
     def choice(self, options: Sequence[T]) -> T:
         """One of the options, of which there is at least one."""
-        from hypothesis import strategies
-
-        return self(strategies.sampled_from(options))
+        return options[self.integer(0, len(options) - 1)]
 
     def integer(self, low: int, high: int) -> int:
         """A whole number, bounds included."""
-        from hypothesis import strategies
-
-        return self(strategies.integers(low, high))
+        return low if low == high else self._source(_integers(low, high))
 
     def boolean(self) -> bool:
         """True or false."""
-        from hypothesis import strategies
-
-        return self(strategies.booleans())
+        return self._source(_booleans())
 
     def text(self, **bounds: Any) -> str:
         """A text that UTF-8 can carry; bounds as of `hypothesis.strategies.text`."""
-        from hypothesis import strategies
+        return self._source(_texts(**bounds))
 
-        return self(strategies.text(strategies.characters(codec="utf-8"), **bounds))
+    def some(self, options: Sequence[T], most: int) -> list[T]:
+        """Up to `most` different ones of the options, in their order."""
+        if len(options) <= most:
+            return [item for item in options if self.boolean()]
+        taken = {self.integer(0, len(options) - 1) for _ in range(self.integer(0, most))}
+        return [options[index] for index in sorted(taken)]
+
+
+@lru_cache(256)
+def _integers(low: int, high: int) -> "SearchStrategy[int]":
+    from hypothesis import strategies
+
+    return strategies.integers(low, high)
+
+
+@cache
+def _booleans() -> "SearchStrategy[bool]":
+    from hypothesis import strategies
+
+    return strategies.booleans()
+
+
+@lru_cache(64)
+def _texts(**bounds: Any) -> "SearchStrategy[str]":
+    from hypothesis import strategies
+
+    return strategies.text(strategies.characters(codec="utf-8"), **bounds)

@@ -46,9 +46,18 @@ class Kind:
         """Whether it has all these operations."""
         return self.operations.issuperset(verbs)
 
+    @property
+    def identity(self) -> tuple[Path, ...]:
+        """The properties that name a resource: those that the author's file tells, else those that the type marks."""
+        return self.fixture.identity or self.shape.identifiers
+
     def identifiers(self, properties: JsonObject) -> JsonObject:
         """The part of a body that names the resource: what `get` and `delete` are given."""
-        return self.shape.identifiers_of(properties)
+        if not self.fixture.identity:
+            return self.shape.identifiers_of(properties)
+        from extensor_conformance.places import picked
+
+        return picked(properties, self.identity)
 
     def valid(self, draw: "Draw", *, full: bool = False) -> JsonObject:
         """A body that `save` must take, with a name of its own. `full` gives every property that may be given."""
@@ -74,9 +83,32 @@ class Kind:
 
         return placements(self, properties, identifiers=identifiers)
 
+    def fillings(self, draw: "Draw", placement: "Placement") -> "tuple[JsonObject, JsonObject] | None":
+        """A placement's body with two different known values where the marker stands, the first as it was before.
+
+        ``None`` where only one value, or none, can stand: at a discriminator, at a fixed word.
+        """
+        from extensor_conformance.generate import fillings
+
+        return fillings(draw, self, placement)
+
+    def renamed(self, draw: "Draw", properties: JsonObject) -> JsonObject:
+        """The same body under a fresh name."""
+        from extensor_conformance.generate import renamed
+
+        return renamed(draw, self, properties)
+
     def ignored(self) -> tuple[Path, ...]:
-        """Paths that comparisons pass over: calculated and write-only ones, and those the author's file names."""
-        return (*self.shape.calculated, *self.shape.write_only, *self.fixture.random)
+        """Paths that comparisons pass over: calculated and write-only ones, and those the author's file names.
+
+        The step ``*`` stands for any name or index: what lies in arrays and maps.
+        """
+        from extensor_conformance.places import flagged
+
+        inner: tuple[Path, ...] | None = self.type.body.facts.get("flagged")
+        if inner is None:
+            inner = self.type.body.facts["flagged"] = flagged(self.type.body)
+        return (*self.shape.calculated, *self.shape.write_only, *inner, *self.fixture.random)
 
 
 def reaches_secret(type_: model.Type) -> bool:

@@ -12,7 +12,10 @@ _LETTERS = "abcdefghijkmnpqrstuvwxyz"
 _ALPHABET = _LETTERS + "23456789"
 TOKEN_LENGTH = 9
 """Characters of a token: lower-case letters and digits, a letter first."""
+_HEX = "abcdef"
+_HEX_TEXT = frozenset("0123456789abcdef")
 _REMEMBERED = 10_000
+_TRIES = 100
 
 
 class Names:
@@ -34,9 +37,10 @@ class Names:
 
     def token(self, length: int = TOKEN_LENGTH, *, alphabet: str = _ALPHABET) -> str:
         """A new token; shorter ones are more likely to meet a stranger's."""
+        first = [char for char in alphabet if char.isalpha()] or list(alphabet)
         with self._lock:
-            while True:
-                first = [char for char in alphabet if char.isalpha()] or list(alphabet)
+            text = ""
+            for _ in range(_TRIES):
                 text = self._random.choice(first) + "".join(self._random.choices(alphabet, k=length - 1))
                 if self._new(text):
                     break
@@ -49,6 +53,14 @@ class Names:
             value = next(self._numbers)
             self._ring.append(str(value))
             return value
+
+    def between(self, low: int | None, high: int | None) -> int:
+        """A whole number within bounds, included: a token when they leave room for nine digits, else any."""
+        if (low is None or low <= 10**8) and (high is None or high >= 10**9 - 1):
+            return self.number()
+        start = low if low is not None else min(0, (high or 0) - 10**6)
+        with self._lock:
+            return self._random.randint(start, high if high is not None else start + 10**6)
 
     def fresh(self) -> str:
         """A new name: prefix and token."""
@@ -66,10 +78,13 @@ class Names:
         with self._lock:
             if token.isdecimal() and len(token) == 9:
                 return str(next(self._numbers))
-            while True:
-                text = "".join(self._another(char) for char in token)
+            text = token
+            letters = _HEX if _HEX_TEXT.issuperset(token.lower()) else _LETTERS
+            for _ in range(_TRIES):
+                text = "".join(self._another(char, letters) for char in token)
                 if text != token and self._new(text):
-                    return text
+                    break
+            return text
 
     def _new(self, text: str) -> bool:
         """Whether a token was not given before; long ones never meet, the shortest may have to."""
@@ -81,11 +96,11 @@ class Names:
             self._short.add(text)
         return True
 
-    def _another(self, char: str) -> str:
+    def _another(self, char: str, letters: str) -> str:
         if char.isdecimal():
             return self._random.choice("23456789")
         if char.isalpha():
-            new = self._random.choice(_LETTERS)
+            new = self._random.choice(letters)
             return new.upper() if char.isupper() else new
         return char
 
