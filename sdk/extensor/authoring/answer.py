@@ -7,6 +7,7 @@ from extensor.authoring.boundary import HandlerBug
 from extensor.authoring.dump import dump, dump_with_unknowns
 from extensor.authoring.facts import TypeFacts
 from extensor.authoring.preview import Preview
+from extensor.authoring.unchanging import require_identity_of
 from extensor.contract.faults import summary
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
@@ -75,6 +76,7 @@ class Answer:
                 asked, _ = _place(self.properties, path)
                 if asked is not None and asked.get(name) is not None:
                     parent[name] = asked[name]
+        require_identity_of(self._facts, properties, self.properties)
         faults = validate(properties, self._facts.type, purpose=purpose)
         if faults:
             raise HandlerBug(f"its result does not fit its type: {summary(faults)}")

@@ -1,9 +1,9 @@
 """One call from its params to its result: checked, handed over, its answer checked."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel
@@ -19,11 +19,13 @@ from extensor.authoring.default_preview import (
     require_identity,
     without_current,
 )
+from extensor.authoring.dump import dump
 from extensor.authoring.facts import TypeFacts, without_nulls
 from extensor.authoring.handler import not_supported
 from extensor.authoring.loop import Elapsed, limit
 from extensor.authoring.materialise import identify, materialise, validated
 from extensor.authoring.properties import Properties
+from extensor.authoring.unchanging import given_immutables, refuse_changes, refuse_respelling
 from extensor.contract.codes import ErrorCode
 from extensor.contract.data import ResourceData
 from extensor.contract.faults import Fault
@@ -246,13 +248,16 @@ class Call:
     ) -> ResourceResult:
         verb, shape = self._verb, facts.shape
         answer = Answer(facts, properties, config_id)
+        refuse_respelling(facts, model, properties)
         if verb is Verb.PREVIEW_SAVE and verb not in facts.registration.verbs:
             return await self._default_preview(facts, answer, model, context)
+        guarded = facts.guards_immutables and (verb is Verb.SAVE or verb is Verb.PREVIEW_SAVE)
+        before = partial(self._refuse_changes, facts, properties, model, context) if guarded else None
         identity = None
         if verb.mutates and (name := shape.identity_of(properties)) != "{}":
             identity = f"{facts.registration.key} {name}"
         try:
-            returned = await self._invoke(facts, verb, context, model, identity)
+            returned = await self._invoke(facts, verb, context, model, identity, before)
         except NotFound:
             if verb is not Verb.DELETE:
                 raise
@@ -266,15 +271,21 @@ class Call:
         return answer.state(returned)
 
     async def _invoke(
-        self, facts: TypeFacts, verb: Verb, context: Context[Any], model: Properties, identity: str | None = None
+        self,
+        facts: TypeFacts,
+        verb: Verb,
+        context: Context[Any],
+        model: Properties,
+        identity: str | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
         operation = facts.registration.operations[verb]
         caller, watchdog = self._runtime.caller, self._runtime.watchdog
         if watchdog is None:
-            return await caller.call(operation, context, model, identity)
+            return await caller.call(operation, context, model, identity, before)
         watchdog.enter()
         try:
-            return await caller.call(operation, context, model, identity)
+            return await caller.call(operation, context, model, identity, before)
         finally:
             watchdog.leave()
 
@@ -286,14 +297,29 @@ class Call:
         desired = desired_of(model)
         if Verb.GET not in facts.registration.verbs:
             return answer.preview_of(without_current(facts, desired))
-        found = None
-        if can_look(facts, properties):
-            wanted = identify(facts.registration.model, facts.shape.identifiers_of(properties), PROPERTIES)
-            try:
-                found = await self._invoke(facts, Verb.GET, context, wanted)
-            except NotFound:
-                found = None
+        found = await self._look(facts, properties, context)
         if found is None:
             return answer.preview_of(created(facts, desired))
         current = answer.state(found).properties or {}
         return answer.preview_of(over_current(facts, desired, current))
+
+    async def _look(self, facts: TypeFacts, properties: JsonObject, context: Context[Any]) -> Any:
+        """What the handler's `get` returns, ``None`` also when the request does not say of what."""
+        if not can_look(facts, properties):
+            return None
+        wanted = identify(facts.registration.model, facts.shape.identifiers_of(properties), PROPERTIES)
+        try:
+            return await self._invoke(facts, Verb.GET, context, wanted)
+        except NotFound:
+            return None
+
+    async def _refuse_changes(
+        self, facts: TypeFacts, properties: JsonObject, model: Properties, context: Context[Any]
+    ) -> None:
+        """Hold immutable properties also where the handler does not (P-TYPE-04)."""
+        given = given_immutables(facts, model)
+        if given is None or has_unknown(facts.shape.identifiers_of(properties)):
+            return
+        found = await self._look(facts, properties, context)
+        if isinstance(found, facts.registration.model):
+            refuse_changes(facts, given, dump(found))

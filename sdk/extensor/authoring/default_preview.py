@@ -12,12 +12,11 @@ from pydantic import BaseModel
 
 from extensor.authoring.dump import dump_with_unknowns
 from extensor.authoring.facts import TypeFacts
-from extensor.contract.codes import ErrorCode
-from extensor.contract.faults import Fault
+from extensor.authoring.unchanging import at, refuse_changes, same
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
 from extensor.contract.unknown import Unknown, find_unknowns, is_unknown
-from extensor.errors import OperationFailed, PreviewNotSupported
+from extensor.errors import PreviewNotSupported
 from extensor.types.model import DiscriminatedObjectType, ObjectType, Type
 
 
@@ -74,19 +73,17 @@ def can_look(facts: TypeFacts, properties: JsonObject) -> bool:
     shape = facts.shape
     identifiers = shape.identifiers_of(properties)
     needed = [path for path in shape.identifiers if path not in shape.read_only]
-    return bool(identifiers) and all(_at(identifiers, path) is not None for path in needed)
+    return bool(identifiers) and all(at(identifiers, path) is not None for path in needed)
 
 
 def over_current(facts: TypeFacts, desired: Desired, current: JsonObject) -> JsonObject:
     """The state to come of a resource that exists. Raises `OperationFailed` for changed immutable properties."""
     shape, body = facts.shape, facts.type.body
-    _refuse_changes(facts, desired.given, current)
+    refuse_changes(facts, desired.given, current)
     merged = _merge(current, desired.given, desired.full, body)
-    if _same(shape.without_write_only(merged), current) and _same(
-        shape.without_write_only(desired.given), desired.given
-    ):
-        return _hide(facts, current, [path for path in shape.calculated if _at(current, path) is not None])
-    return _settle(facts, merged, current)
+    if same(shape.without_write_only(merged), current) and same(shape.without_write_only(desired.given), desired.given):
+        return _hide(current, [path for path in shape.calculated if at(current, path) is not None])
+    return _settle(facts, merged, current, current)
 
 
 def created(facts: TypeFacts, desired: Desired) -> JsonObject:
@@ -124,19 +121,26 @@ def _object(type_: Type | None, before: Json, after: Json) -> ObjectType | None:
     return None
 
 
-def _settle(facts: TypeFacts, state: JsonObject, identity: JsonObject) -> JsonObject:
-    """A state that a save makes: what the provider sets is not known until then, except what names the resource."""
+def _settle(facts: TypeFacts, state: JsonObject, identity: JsonObject, current: JsonObject | None = None) -> JsonObject:
+    """A state that a save makes: what the provider sets is not known until then, except what names the resource and
+    what cannot change any more.
+    """
     shape = facts.shape
     settled = shape.without_read_only(state)
     kept = [path for path in shape.identifiers if path in shape.read_only]
     for path in kept:
-        value = _at(identity, path)
+        value = at(identity, path)
         _put(settled, path, Unknown(path=format_path(("properties", *path))) if value is None else value)
     hidden = [path for path in (*shape.read_only, *shape.calculated) if path not in shape.identifiers]
-    return _hide(facts, settled, hidden)
+    fixed = {path: at(current, path) for path in hidden if path in shape.immutable and path not in shape.calculated}
+    settled = _hide(settled, [path for path in hidden if fixed.get(path) is None])
+    for path, value in fixed.items():
+        if value is not None:
+            _put(settled, path, value)
+    return settled
 
 
-def _hide(facts: TypeFacts, state: JsonObject, paths: list[Path]) -> JsonObject:
+def _hide(state: JsonObject, paths: list[Path]) -> JsonObject:
     hidden = _copy(state)
     for path in paths:
         if not any(path[:length] in paths for length in range(1, len(path))):
@@ -144,35 +148,10 @@ def _hide(facts: TypeFacts, state: JsonObject, paths: list[Path]) -> JsonObject:
     return hidden
 
 
-def _refuse_changes(facts: TypeFacts, given: JsonObject, current: JsonObject) -> None:
-    faults = [
-        Fault(
-            ErrorCode.IMMUTABLE_PROPERTY,
-            "cannot be changed once the resource exists; delete the resource first or give it another name",
-            format_path(("properties", *path)),
-        )
-        for path in facts.shape.immutable
-        if path not in facts.shape.write_only
-        and (wanted := _at(given, path)) is not None
-        and not next(find_unknowns(wanted), None)
-        and not _same(wanted, _at(current, path))
-    ]
-    if faults:
-        raise OperationFailed.many(faults)
-
-
-def _at(value: Json, path: Path) -> Json:
-    for step in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(step)
-    return value
-
-
 def _put(value: JsonObject, path: Path, new: Json) -> None:
     """Set a place whose parent is there; where there is no parent, there is no place."""
     *above, last = path
-    parent = _at(value, tuple(above))
+    parent = at(value, tuple(above))
     if isinstance(parent, dict):
         parent[last] = new
 
@@ -181,14 +160,3 @@ def _copy(value: Json) -> Json:
     if isinstance(value, dict):
         return {name: _copy(item) for name, item in value.items()}
     return value
-
-
-def _same(one: Json, other: Json) -> bool:
-    """Whether two values are known to be equal."""
-    if is_unknown(one) or is_unknown(other):
-        return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(item, other[name]) for name, item in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(_same(left, right) for left, right in zip(one, other, strict=True))
-    return isinstance(one, bool) == isinstance(other, bool) and one == other

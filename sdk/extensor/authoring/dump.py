@@ -8,13 +8,14 @@ from extensor.contract.json import Json, JsonObject
 from extensor.contract.unknown import Unknown
 
 
-def dump(model: BaseModel) -> JsonObject:
-    """A model's properties as JSON values, spelled as on the wire; ``None`` counts as not there.
+def dump(model: BaseModel, *, only: str | None = None) -> JsonObject:
+    """A model's properties as JSON values, spelled as on the wire; ``None`` counts as not there. `only` names a field.
 
     Values of other types than the fields' are written as they are: the check against the type tells what is wrong
     with them.
     """
-    return model.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
+    include = None if only is None else {only}
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True, include=include, warnings=False)
 
 
 def dump_with_unknowns(model: BaseModel, *, only_given: bool = False) -> JsonObject:

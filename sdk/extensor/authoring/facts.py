@@ -4,6 +4,7 @@ from functools import cached_property
 
 from extensor.authoring.provider import Provider, Registration
 from extensor.contract.json import Json, JsonObject
+from extensor.contract.verbs import Verb
 from extensor.types.model import ArrayType, DiscriminatedObjectType, ObjectType, ResourceType, Type
 from extensor.types.shape import Shape, shape_of
 
@@ -27,6 +28,19 @@ class TypeFacts:
     def shape(self) -> Shape:
         """Which properties are identifiers, read-only, secret, …"""
         return shape_of(self.type)
+
+    @cached_property
+    def identifier_fields(self) -> tuple[tuple[str, str], ...]:
+        """The model's fields that name the resource, each with its name on the wire; nested ones are not among them."""
+        names = {str(path[0]) for path in self.shape.identifiers if len(path) == 1}
+        fields = self.registration.model.model_fields.items()
+        spelled = ((field, info.serialization_alias or info.alias or field) for field, info in fields)
+        return tuple((field, name) for field, name in spelled if name in names)
+
+    @cached_property
+    def guards_immutables(self) -> bool:
+        """Whether a change of an immutable property can be found out."""
+        return bool(self.shape.immutable) and Verb.GET in self.registration.verbs
 
     @cached_property
     def instructions(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """One verb of one handler, async or not."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from extensor.authoring.context import Context
@@ -32,14 +32,28 @@ class Caller:
         self._runtime = runtime
         self._threads = Threads()
 
-    async def call(self, operation: Operation, ctx: Context[Any], model: Any, identity: str | None) -> Any:
-        """What the handler returns, called alone on its identity when one is given.
+    async def call(
+        self,
+        operation: Operation,
+        ctx: Context[Any],
+        model: Any,
+        identity: str | None,
+        before: Callable[[], Awaitable[None]] | None = None,
+    ) -> Any:
+        """What the handler returns, called alone on its identity when one is given, after `before`.
 
         A plain function runs in a worker thread, which cannot be interrupted: when the call is canceled this ends at
         once, and the identity stays locked until the thread has come to its end.
         """
         if identity is not None:
             await self.locks.acquire(identity)
+        if before is not None:
+            try:
+                await before()
+            except BaseException:
+                if identity is not None:
+                    self.locks.release(identity)
+                raise
         if not operation.is_async:
             slot = self._in_thread(operation, ctx, model, identity)
             return await self._runtime.wait(slot)
