@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from extensor.contract import Json, JsonObject, Verb
 from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.adapters import Adapter, Feature, adapter_for
-from extensor_conformance.answers import Answer, ConnectionEnded, NoAnswer
+from extensor_conformance.answers import Answer, ConnectionEnded, NoAnswer, NotExpressible
 from extensor_conformance.canary import Canaries
 from extensor_conformance.case import Case, Trial
 from extensor_conformance.connection import Connection
@@ -62,9 +62,7 @@ class Bench:
         probe = settings.probe or self.fixture.probe
         self._probe = Probe(probe, self.fixture.cwd) if probe else None
         self.tracker = Tracker(ledger)
-        self.watch = Watch(
-            [self.tracker, *every_monitor(canaries, settings.fixture.secrets)], before_save=self._before_save
-        )
+        self.watch = Watch([self.tracker, *every_monitor(canaries, settings.fixture.secrets)], before=self._before)
         self.watch.secrets.add(*self.fixture.secrets)
         self.provider: Provider | None = None
         self.kind: Kind | None = None
@@ -76,6 +74,10 @@ class Bench:
         self.stuck: list[tuple[Made, str]] = []
         """What could not be removed, and why."""
         self.calls = 0
+        self.facts: dict[str, Json] = {}
+        """What a procedure measured, for the report."""
+        self.probed = False
+        """Whether the probe was asked in this case."""
         self._shared: Connection | None = None
         self._others: list[Connection] = []
         self._opened = 0
@@ -89,7 +91,26 @@ class Bench:
             if self._shared is not None:
                 self._shared.close(patient=False)
             self._shared = self.open()
+        self._shared.timeout = min(self.settings.timeout, max(1.0, self.left()))
         return self._shared
+
+    def break_link(self) -> None:
+        """Drop the worker's link without a word and connect again.
+
+        To the same process where the wire can; over stdio that process sees the end of its input and has two seconds to
+        finish before the next one is started.
+        """
+        old = self.connection()
+        old.drop()
+        try:
+            again = old.another(old.name)
+        except NotExpressible:
+            old.close()
+            self._shared = None
+        else:
+            again.take_over(old)
+            again.greet()
+            self._shared = again
 
     def fresh(self, *, greet: bool = True, env: Mapping[str, str] | None = None, **options: Json) -> Connection:
         """A new process (a new connection, where the kit did not start it), closed when the case ends.
@@ -156,6 +177,7 @@ class Bench:
         """The author's probe. Raises `NotTested` when there is none."""
         if self._probe is None:
             raise NotTested("no probe was given: --probe CMD")
+        self.probed = True
         return self._probe
 
     @property
@@ -183,8 +205,7 @@ class Bench:
         assert about is not None, "a call needs a type"
         more.setdefault("config", self.fixture.config)
         more.setdefault("config_id", self.config_id)
-        self.calls += 1
-        self._pace()
+        self.pace()
         try:
             answer = (connection or self.connection()).call(verb, about.name, properties, timeout=timeout, **more)
         except NoAnswer:
@@ -235,6 +256,8 @@ class Bench:
         """A case begins on a clean table."""
         self.case, self.kind = case, kind
         self.config_id = None
+        self.facts = {}
+        self.probed = False
         self.random.seed(case.seed)
         self.watch.begin()
 
@@ -244,14 +267,18 @@ class Bench:
 
         return play(self, case)
 
-    def end(self, *, solo: bool = False) -> None:
+    def end(self, *, solo: bool = False, failed: bool = False) -> None:
         """The case is over: its own connections are closed and what it made is removed."""
         for connection in self._others:
             connection.close(patient=False)
         self._others.clear()
         if self._suspect or (solo and self._shared is not None):
             self._discard()
-        if self.settings.keep_resources == "never":
+        keep = self.settings.keep_resources
+        if keep == "always" or (keep == "on-failure" and failed):
+            for made in self.tracker.mine():
+                self.tracker.forget(made)
+        else:
             self.sweep()
 
     def sweep(self) -> None:
@@ -262,15 +289,27 @@ class Bench:
                 return
             for made in left:
                 reason = self._remove(made)
+                if reason is None or attempt == SWEEPS - 1:
+                    self.tracker.forget(made)
                 if reason is None:
-                    self.tracker.forget(made)
                     self.ledger.deleted(made.type, made.identifiers)
+                elif attempt == SWEEPS - 1 and made.certain:
+                    self.stuck.append((made, reason))
                 elif attempt == SWEEPS - 1:
-                    self.tracker.forget(made)
-                    if made.certain:
-                        self.stuck.append((made, reason))
-                    else:
-                        self.ledger.refused(made)
+                    self.ledger.refused(made)
+
+    def last_sweep(self) -> list[tuple[Made, str]]:
+        """At the end of the run: try once more, and say what is left and why."""
+        self.sweep()
+        left: list[tuple[Made, str]] = []
+        for made, _ in reversed(self.stuck):
+            reason = self._remove(made)
+            if reason is None:
+                self.ledger.deleted(made.type, made.identifiers)
+            else:
+                left.append((made, reason))
+        self.stuck = []
+        return left
 
     def close(self) -> None:
         """End everything."""
@@ -307,10 +346,15 @@ class Bench:
         kind = more.get("kind") or self.kind
         return kind.identifiers(properties) if isinstance(kind, Kind) else properties
 
-    def _before_save(self, params: JsonObject) -> None:
-        self.tracker.before_save(find_kind(self.watch.kinds, params.get("type")), params)
+    def _before(self, verb: Verb, params: JsonObject) -> None:
+        if self.settings.read_only:
+            raise NotTested(f"it calls {verb.wire}, and the run is read-only")
+        if verb is Verb.SAVE:
+            self.tracker.before_save(find_kind(self.watch.kinds, params.get("type")), params)
 
-    def _pace(self) -> None:
+    def pace(self) -> None:
+        """Count a call, and wait when the run may make only so many a second."""
+        self.calls += 1
         limit = self.settings.rate_limit
         if limit:
             time.sleep(self.settings.workers / limit)

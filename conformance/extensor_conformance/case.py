@@ -3,11 +3,10 @@
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from extensor.contract import JsonObject
-from extensor_conformance.answers import Answer, ConnectionEnded, NoAnswer
+from extensor_conformance.answers import Answer
 from extensor_conformance.names import Names, renamed
 from extensor_conformance.steps import Plan, Step, step_from_json, step_to_json
 from extensor_conformance.verdicts import Failed, NotTested, Problem
@@ -101,6 +100,8 @@ class Seen:
     """Why there is no answer: not within the bound, or the connection ended."""
     sent: JsonObject | None = None
     """A call's properties as they were sent."""
+    dropped: bool = False
+    """The plan itself broke the link, so that no answer was to be expected."""
 
 
 @dataclass(slots=True)
@@ -109,6 +110,14 @@ class Trial:
 
     case: Case
     seen: dict[str, Seen] = field(default_factory=dict[str, Seen])
+    facts: dict[str, float] = field(default_factory=dict[str, float])
+    """What `note` gathered."""
+    silent: bool = False
+    """A call was not answered within its bound, and the steps after it were not played."""
+
+    def note(self, name: str, value: float = 1.0) -> None:
+        """Add to a number that the check looks at after all cases (`CaseCheck.conclude`) and the report shows."""
+        self.facts[name] = self.facts.get(name, 0.0) + value
 
     @property
     def expect(self) -> JsonObject:
@@ -151,11 +160,6 @@ class Trial:
         """The answers of all steps whose names begin so, in the order of the plan."""
         return [self[name] for name in self.seen if name.startswith(prefix)]
 
-    def broken(self) -> Iterable[tuple[str, str]]:
-        """Names of the steps without an answer, and why."""
-        return [(name, seen.broken) for name, seen in self.seen.items() if seen.broken is not None]
-
-
-def broken_text(error: NoAnswer | ConnectionEnded) -> str:
-    """What a judge says of a call without an answer."""
-    return str(error)
+    def broken(self) -> list[tuple[str, str]]:
+        """Names of the steps without an answer that should have one, and why."""
+        return [(name, seen.broken) for name, seen in self.seen.items() if seen.broken is not None and not seen.dropped]

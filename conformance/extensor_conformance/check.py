@@ -65,9 +65,12 @@ class CaseCheck(ABC):
         `trial.result(name)`, which raise what ends the case when they are missing.
         """
 
-    def conclude(self, trials: int, facts: dict[str, float]) -> list[Problem]:
-        """After all cases: problems of the whole, from `facts` which `judge` may have filled through `note`."""
-        del trials, facts
+    def conclude(self, cases: int, facts: dict[str, float]) -> list[Problem]:
+        """After all cases, when none had a problem: what is wrong with the whole.
+
+        `facts` are the sums of what `judge` noted with `Trial.note`; they are in the report too.
+        """
+        del cases, facts
         return []
 
 

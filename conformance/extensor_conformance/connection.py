@@ -152,6 +152,10 @@ class Connection(ABC):
         """A second connection to the same process, not greeted."""
         raise NotExpressible("a second client at the same process")
 
+    def take_over(self, other: "Connection") -> None:
+        """Become the one that ends the process of `other`, which was dropped and is closed."""
+        raise NotExpressible("a second client at the same process")
+
     def shutdown(self, *, timeout: float | None = None) -> Answer:
         """The protocol's call to end."""
         raise NotExpressible("a shutdown call")

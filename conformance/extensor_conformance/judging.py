@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from extensor.contract import Verb
+from extensor.contract import Json, JsonObject, Verb
 from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.answers import ConnectionEnded, NoAnswer, NotExpressible
 from extensor_conformance.bench import Bench
@@ -39,6 +39,11 @@ class Attempt:
     not_applicable: str | None = None
     kit_fault: str | None = None
     transcript: tuple[Entry, ...] = ()
+    facts: JsonObject = field(default_factory=dict[str, Json])
+    """What was measured."""
+    silent: bool = False
+    """A call was not answered within its bound."""
+    probed: bool = False
 
     def of(self, check: str) -> list[Problem]:
         """The problems under a check id, those of the monitors included."""
@@ -52,15 +57,14 @@ def attempt(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attemp
     made = Attempt(check.id)
     bench.begin(case, kind)
     try:
-        if isinstance(check, CaseCheck):
-            assert kind is not None
-            trial = bench.play(case)
-            made.problems = list(check.judge(trial, kind))
-        elif isinstance(check, Procedure):
-            made.problems = list(check.execute(bench))
+        _play_and_judge(bench, check, case, kind, made)
     except Failed as failed:
         made.problems = list(failed.problems)
-    except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed) as error:
+    except NoAnswer as error:
+        bench.suspect()
+        made.silent = True
+        made.problems = [Problem(str(error))]
+    except (ConnectionEnded, StartFailed, ConnectionFailed) as error:
         bench.suspect()
         made.problems = [Problem(str(error))]
     except NotTested as reason:
@@ -71,15 +75,36 @@ def attempt(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attemp
         made.not_applicable = f"the wire {bench.adapter.name} has no form for {reason}"
     except Exception:  # noqa: BLE001, RUF100 - whatever else a check lets out is the kit's fault and is told as such
         made.kit_fault = traceback.format_exc()
+    made.facts = made.facts or dict(bench.facts)
+    made.probed = bench.probed
+    transcript = bench.watch.transcript
+    if made.problems:
+        made.transcript = transcript.entries(bench.watch.secrets)
     try:
-        made.transcript = bench.watch.transcript.entries(bench.watch.secrets) if made.problems else ()
-        bench.end(solo=check.needs.solo)
+        bench.end(solo=check.needs.solo, failed=bool(made.problems))
     except Exception:  # noqa: BLE001, RUF100
         made.kit_fault = made.kit_fault or traceback.format_exc()
     made.findings = bench.watch.take()
     if made.findings and not made.transcript:
-        made.transcript = bench.watch.transcript.entries(bench.watch.secrets)
+        made.transcript = transcript.entries(bench.watch.secrets)
     return made
+
+
+def _play_and_judge(bench: Bench, check: Check, case: Case, kind: Kind | None, made: Attempt) -> None:
+    if isinstance(check, Procedure):
+        made.problems = list(check.execute(bench))
+    elif isinstance(check, CaseCheck):
+        assert kind is not None
+        trial = bench.play(case)
+        made.silent = trial.silent
+        try:
+            made.problems = list(check.judge(trial, kind))
+        except NotTested:
+            broken = trial.broken()
+            if not broken:
+                raise
+            made.problems = [Problem(why, step=step) for step, why in broken]
+        made.facts = dict(trial.facts)
 
 
 def excuse(bench: Bench, check: Check, kind: Kind | None) -> tuple[Verdict, str] | None:
@@ -149,37 +174,53 @@ class Judge:
         excused = excuse(self._bench, check, kind)
         if excused is not None:
             return Outcome(check.id, type_, excused[0], reason=excused[1])
-        played, reasons = 0, list[Attempt]()
+        try:
+            outcome = self._cases(check, kind, known)
+        except NotTested as reason:
+            outcome = Outcome(check.id, type_, Verdict.NOT_TESTED, reason=str(reason))
+        except NotApplicable as reason:
+            outcome = Outcome(check.id, type_, Verdict.NOT_APPLICABLE, reason=str(reason))
+        except Exception:  # noqa: BLE001, RUF100 - what a plan lets out is the kit's fault
+            outcome = Outcome(check.id, type_, Verdict.ERROR, reason=traceback.format_exc())
+        return replace(outcome, seconds=time.monotonic() - started)
+
+    def _cases(self, check: Check, kind: Kind | None, known: Sequence[Case]) -> Outcome:
+        type_ = kind.name if kind is not None else None
+        tally = _Tally()
         for case in (*known, *cases_of(self._bench, check, kind)):
             if self._stop.reason is not None or self._bench.left() <= 0:
                 reason = self._stop.reason or f"the run's budget of {self._bench.settings.budget:g} s was over"
-                if not played:
+                if not tally.played:
                     return Outcome(check.id, type_, Verdict.NOT_TESTED, reason=reason)
                 break
             made = attempt(self._bench, check, case, kind)
-            played += 1
+            tally.add(made)
             self._look_at_findings(check, case, kind, made)
             if made.kit_fault is not None:
-                reason = made.kit_fault
-                return Outcome(check.id, type_, Verdict.ERROR, case=case, reason=reason, cases=played)
+                return Outcome(check.id, type_, Verdict.ERROR, case=case, reason=made.kit_fault, cases=tally.played)
             if made.problems:
                 outcome = self._confirm(check, check.id, case, kind, made)
-                return _timed(outcome, started, played)
-            if made.not_tested is not None or made.not_applicable is not None:
-                reasons.append(made)
-        return _timed(self._quiet(check, type_, played, reasons), started, played)
+                facts = {**outcome.facts, "silent": True} if made.silent else outcome.facts
+                return replace(outcome, cases=tally.played, facts=facts)
+        return self._quiet(check, type_, tally)
 
-    def _quiet(self, check: Check, type_: str | None, played: int, reasons: list[Attempt]) -> Outcome:
+    def _quiet(self, check: Check, type_: str | None, tally: "_Tally") -> Outcome:
         """The outcome when no case had a problem."""
-        if not played:
+        if not tally.played:
             return Outcome(check.id, type_, Verdict.NOT_APPLICABLE, reason="there is nothing in the type to try it on")
+        played, reasons = tally.played, tally.inconclusive
         if len(reasons) == played:
             told = next((item.not_tested for item in reasons if item.not_tested is not None), None)
             if told is not None:
-                return Outcome(check.id, type_, Verdict.NOT_TESTED, reason=told)
-            return Outcome(check.id, type_, Verdict.NOT_APPLICABLE, reason=reasons[0].not_applicable)
-        facts = {"inconclusive": len(reasons)} if reasons else {}
-        return Outcome(check.id, type_, Verdict.PASS, evidence=self._evidence(check), facts=facts)
+                return Outcome(check.id, type_, Verdict.NOT_TESTED, reason=told, cases=played)
+            return Outcome(check.id, type_, Verdict.NOT_APPLICABLE, reason=reasons[0].not_applicable, cases=played)
+        facts: JsonObject = dict(tally.facts)
+        if reasons:
+            facts["inconclusive"] = len(reasons)
+        problems = check.conclude(played, tally.facts) if isinstance(check, CaseCheck) else []
+        verdict = Verdict.FAIL if problems else Verdict.PASS
+        evidence = Evidence.PROBED if tally.probed else self._evidence(check)
+        return Outcome(check.id, type_, verdict, tuple(problems), evidence=evidence, cases=played, facts=facts)
 
     def _evidence(self, check: Check) -> Evidence:
         needs = check.needs
@@ -255,8 +296,24 @@ class Judge:
                     self._passive.put(wanted, type_, outcome)
 
 
-def _timed(outcome: Outcome, started: float, played: int) -> Outcome:
-    return replace(outcome, seconds=time.monotonic() - started, cases=played)
+class _Tally:
+    """What all cases of a check on a type came to."""
+
+    def __init__(self) -> None:
+        self.played = 0
+        self.inconclusive: list[Attempt] = []
+        self.facts: dict[str, float] = {}
+        self.probed = False
+
+    def add(self, made: Attempt) -> None:
+        """One more; numbers are summed up."""
+        self.played += 1
+        self.probed = self.probed or made.probed
+        for name, value in made.facts.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                self.facts[name] = self.facts.get(name, 0.0) + value
+        if not made.problems and (made.not_tested is not None or made.not_applicable is not None):
+            self.inconclusive.append(made)
 
 
 class StopSign:

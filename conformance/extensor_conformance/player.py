@@ -33,13 +33,17 @@ if TYPE_CHECKING:
 
 
 def play(bench: "Bench", case: Case) -> Trial:
-    """Send the steps in order. A step without an answer is recorded as broken, and the next one is played.
+    """Send the steps in order.
 
-    Raises `NotTested` for a value that comes from an answer which is not there.
+    A step whose connection ended is recorded as broken, and the next one is played on a new connection. After a step
+    that was not answered in time nothing more is played. Raises `NotTested` for a value that comes from an answer which
+    is not there.
     """
     trial = Trial(case)
     player = _Player(bench, trial)
     for step in case.steps:
+        if trial.silent:
+            break
         player.play(step)
     return trial
 
@@ -89,7 +93,7 @@ class _Player:
         kind = self._kind()
         config = self._value(step.config)
         config_id = bench.config_id if step.config_id == LAST else self._value(step.config_id)
-        bench.calls += 1
+        bench.pace()
         return self._client(step.connection).call_verb(
             step.verb,
             step.type or kind.name,
@@ -148,13 +152,12 @@ class _Player:
         bench = self._bench
         call = step.call
         properties = self._value(call.properties)
-        connection = bench.connection()
         pending = self._send(call, properties)
         _pause(step.after)
         answer = pending.answer(0) if pending.answered else None
         broken = None if answer is not None else "the kit dropped the link"
-        self._trial.seen[call.name] = Seen(call, answer, broken, _object(properties))
-        connection.drop()
+        self._trial.seen[call.name] = Seen(call, answer, broken, _object(properties), dropped=True)
+        bench.break_link()
 
     def _probe(self, step: ProbeStep) -> None:
         identifiers = self._value(step.identifiers)
@@ -187,6 +190,7 @@ class _Player:
 
     def _broken(self, name: str, step: Step, error: Exception, sent: Json) -> None:
         self._bench.suspect()
+        self._trial.silent = self._trial.silent or isinstance(error, NoAnswer)
         self._trial.seen[name] = Seen(step, None, str(error), _object(sent))
 
 

@@ -275,10 +275,7 @@ class Run:
     def _count(self, outcome: Outcome) -> None:
         """Stop when the provider has fallen silent, or enough has failed."""
         with self._lock:
-            silent = outcome.verdict in (Verdict.FAIL, Verdict.FLAKY) and all(
-                "was not answered" in problem.message or "does not read" in problem.message
-                for problem in outcome.problems
-            )
+            silent = outcome.facts.get("silent") is True
             self._silent = self._silent + 1 if silent else 0
             self._failures += outcome.verdict is Verdict.FAIL
             limit = self.settings.max_failures
@@ -301,17 +298,16 @@ class Run:
     def _tidy(self, benches: Sequence[Bench], ledger: Ledger) -> list[Leftover]:
         leftovers: list[Leftover] = []
         for bench in benches:
-            if self.settings.keep_resources == "never":
-                stuck, bench.stuck = bench.stuck, []
-                bench.sweep()
+            if self.settings.keep_resources != "always":
                 leftovers += [
-                    Leftover(made.type, made.identifiers, reason)
-                    for made, reason in (*stuck, *bench.stuck)
-                    if any(made.number == item.number for item in ledger.left())
+                    Leftover(made.type, made.identifiers, reason) for made, reason in bench.last_sweep() if made.certain
                 ]
             bench.close()
         for leftover in leftovers:
             self._warn(f"{leftover.type} {leftover.identifiers} could not be removed: {leftover.reason}")
+        kept = len(ledger.left()) - len(leftovers)
+        if kept > 0 and self.settings.keep_resources != "never":
+            self._warn(f"{kept} resources were kept, as asked; the ledger names them: {ledger.path}")
         ledger.close()
         return leftovers
 

@@ -2,8 +2,7 @@
 
 import secrets
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -34,12 +33,16 @@ class Subject:
     """What `provider/initialize` presents; made by the kit for a provider that it starts on TCP."""
 
     @classmethod
-    def of_command(cls, command: str | Sequence[str], *, cwd: Path | None = None, **more: object) -> "Subject":
+    def of_command(
+        cls,
+        command: str | Sequence[str],
+        *,
+        cwd: Path | None = None,
+        address: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> "Subject":
         """From a command line or its parts. Raises `ProviderNotFound`."""
-        found = find("the provider", command=command, cwd=cwd)
-        env: Mapping[str, str] = more.get("env") or {}  # pyright: ignore[reportAssignmentType]
-        address = more.get("address")
-        return cls(found.argv, str(address) if address else None, cwd, env)
+        return cls(find("the provider", command=command, cwd=cwd).argv, address, cwd, env or {})
 
     @classmethod
     def of_app(cls, app: str, *, cwd: Path | None = None) -> "Subject":
@@ -68,14 +71,16 @@ class Subject:
             added[TOKEN_VARIABLE] = self.token
         return environment(added)
 
-    def placed(self) -> "Subject":
-        """The same with an own address and token where the kit is to choose them; each call chooses anew."""
+    def placed(self, folder: Callable[[], Path]) -> "Subject":
+        """The same with an own address and token where the kit is to choose them; each call chooses anew.
+
+        `folder` makes a folder that only this user may enter, for a socket file.
+        """
         if not self.owned or self.address is None:
             return self
-        address = self.address
-        token = self.token
+        address, token = self.address, self.token
         if address == "unix:":
-            address = f"unix:{Path(tempfile.mkdtemp(prefix='conformance-')) / 'provider.sock'}"
+            address = f"unix:{folder() / 'provider.sock'}"
         elif address == "tcp:":
             address = f"tcp:127.0.0.1:{_free_port()}"
         if address.startswith("tcp:") and token is None:

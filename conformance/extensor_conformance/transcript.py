@@ -16,6 +16,8 @@ Direction: TypeAlias = Literal[">", "<", "!"]
 """From the kit, from the provider, or an event such as an exit."""
 
 MAX_ENTRIES = 2000
+MAX_SIZE = 4_000_000
+"""Of all entries together; the oldest go first."""
 MAX_TEXT = 20_000
 """Characters of one entry that are kept."""
 _SPARE = 2000
@@ -45,17 +47,19 @@ class Entry:
 
 
 class Transcript:
-    """Takes frames from any thread; older ones than the last 2000 are dropped."""
+    """Takes frames from any thread; the oldest are dropped when there are too many."""
 
     def __init__(self) -> None:
-        self._ring: deque[tuple[float, Direction, bytes | str, int, str, str]] = deque(maxlen=MAX_ENTRIES)
+        self._ring: deque[tuple[float, Direction, bytes | str, int, str, str]] = deque()
         self._lock = threading.Lock()
         self._begin = time.monotonic()
+        self._size = 0
 
     def restart(self) -> None:
         """A new case begins: what was there is dropped."""
         with self._lock:
             self._ring.clear()
+            self._size = 0
             self._begin = time.monotonic()
 
     def add(self, direction: Direction, data: bytes | str, note: str = "", connection: str = "1") -> None:
@@ -63,6 +67,9 @@ class Transcript:
         kept = data[: MAX_TEXT + _SPARE] if len(data) > MAX_TEXT else data
         with self._lock:
             self._ring.append((time.monotonic() - self._begin, direction, kept, len(data), note, connection))
+            self._size += len(kept)
+            while self._ring and (self._size > MAX_SIZE or len(self._ring) > MAX_ENTRIES):
+                self._size -= len(self._ring.popleft()[2])
 
     def entries(self, secrets: Needles | None = None) -> tuple[Entry, ...]:
         """Everything of the current case, with the secrets masked."""

@@ -5,13 +5,15 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from extensor.contract import JsonObject
+from extensor.contract import JsonObject, Verb
 from extensor_conformance.canary import Needles
 from extensor_conformance.kind import Kind, find_kind
 from extensor_conformance.monitors.base import Exchange, Finding, Monitor
 from extensor_conformance.transcript import Transcript
 
 M = TypeVar("M", bound=Monitor)
+MAX_LOG = 2000
+"""Characters of one chunk of stderr that the transcript keeps."""
 MAX_FINDINGS = 200
 """Of one case; a provider that does everything wrong is no reason to use memory without end."""
 
@@ -19,7 +21,9 @@ MAX_FINDINGS = 200
 class Watch:
     """One for each worker. Thread-safe: connections call it from their reader threads."""
 
-    def __init__(self, monitors: Sequence[Monitor], *, before_save: Callable[[JsonObject], None] | None = None) -> None:
+    def __init__(
+        self, monitors: Sequence[Monitor], *, before: Callable[[Verb, JsonObject], None] | None = None
+    ) -> None:
         self.transcript = Transcript()
         self.secrets = Needles()
         """Values of the fixture that are masked in everything that leaves the kit."""
@@ -30,7 +34,7 @@ class Watch:
         self._monitors = tuple(monitors)
         self._findings: list[Finding] = []
         self._lock = threading.Lock()
-        self._before_save = before_save
+        self._before = before
 
     def begin(self) -> None:
         """A new case begins."""
@@ -44,10 +48,10 @@ class Watch:
             taken, self._findings = self._findings, []
             return taken
 
-    def saving(self, params: JsonObject) -> None:
-        """A save is about to be sent, with these params."""
-        if self._before_save is not None:
-            self._before_save(params)
+    def mutating(self, verb: Verb, params: JsonObject) -> None:
+        """A save or delete is about to be sent. What the bench raises keeps it from being sent."""
+        if self._before is not None:
+            self._before(verb, params)
 
     def sent(self, data: bytes, connection: str, note: str = "") -> None:
         """A frame left."""
@@ -79,9 +83,10 @@ class Watch:
         self.transcript.add("<", raw, f"no frame: {reason}", connection)
         self._collect(lambda monitor: monitor.garbage(raw, reason, connection))
 
-    def logged(self, text: bytes, connection: str) -> None:
-        """See `Monitor.logged`."""
-        self._collect(lambda monitor: monitor.logged(text, connection))
+    def logged(self, before: bytes, text: bytes, connection: str) -> None:
+        """See `Monitor.logged`; `before` is the end of what was shown before."""
+        self.transcript.add("!", text[-MAX_LOG:], "stderr", connection)
+        self._collect(lambda monitor: monitor.logged(before + text, connection))
 
     def ended(self, connection: str) -> None:
         """A connection ended."""

@@ -40,6 +40,8 @@ from extensor_conformance.watch import Watch
 
 CLIENT = ("provider-conformance", "1")
 _CHUNK = 65536
+_LOOK, _STOP = b"l", b"s"
+"""What wakes the reader: there is another descriptor to read, or nothing is to be read any more."""
 _REMEMBERED = 1000
 _SEAM = 256
 _AFTER_EXIT_SECONDS = 0.5
@@ -102,6 +104,7 @@ class JsonRpcConnection(Connection):
         open_another: "Callable[[str], JsonRpcConnection] | None" = None,
         framing: Framing = "lines",
         owns_process: bool = True,
+        on_close: Callable[[], None] | None = None,
     ) -> None:
         self.name = name
         self.subject = subject
@@ -111,6 +114,7 @@ class JsonRpcConnection(Connection):
         self._process, self._owns_process = process, owns_process
         self._sock = sock
         self._open_another = open_another
+        self._on_close = on_close
         self._reader = Framer(framing)
         self._outgoing = Framer(framing)
         self._pending: dict[tuple[str, Json], RpcPending] = {}
@@ -258,8 +262,8 @@ class JsonRpcConnection(Connection):
         verb = VERB_BY_METHOD.get(method) if isinstance(method, str) else None
         params = message.get("params")
         type_ = params.get("type") if verb is not None and isinstance(params, dict) else None
-        if verb is Verb.SAVE and isinstance(params, dict):
-            self._watch.saving(params)
+        if verb is not None and verb.mutates and isinstance(params, dict):
+            self._watch.mutating(verb, params)
         exchange = Exchange(
             str(method),
             params,
@@ -286,10 +290,10 @@ class JsonRpcConnection(Connection):
         for item in message if isinstance(message, list) else [message]:
             if isinstance(item, dict) and isinstance(item.get("id"), int | float | str):
                 self._register(item, wild=True)
-            elif isinstance(item, dict) and item.get("method") == Verb.SAVE.method:
+            elif isinstance(item, dict) and item.get("method") in (Verb.SAVE.method, Verb.DELETE.method):
                 params = item.get("params")
                 if isinstance(params, dict):
-                    self._watch.saving(params)
+                    self._watch.mutating(VERB_BY_METHOD[item["method"]], params)
 
     def _write_message(self, message: Json) -> None:
         try:
@@ -364,7 +368,10 @@ class JsonRpcConnection(Connection):
             while True:
                 ready = {fd for fd, _ in poll.poll(None if ending is None else 50)}
                 if self._wake_read in ready:
-                    return "the kit closed the connection"
+                    if os.read(self._wake_read, 1) != _LOOK:
+                        return "the kit closed the connection"
+                    if self._stderr_fd is not None:
+                        poll.register(self._stderr_fd, select.POLLIN)
                 if self._stderr_fd is not None and self._stderr_fd in ready and not self._read_stderr():
                     poll.unregister(self._stderr_fd)
                 if self._read_fd in ready and not self._read_some():
@@ -415,7 +422,7 @@ class JsonRpcConnection(Connection):
         self._stderr += data
         if len(self._stderr) > 2 * MAX_STDERR:
             del self._stderr[:-MAX_STDERR]
-        self._watch.logged(seam + data, self.name)
+        self._watch.logged(seam, data, self.name)
         return True
 
     def _take(self, raw: bytes) -> None:
@@ -537,6 +544,16 @@ class JsonRpcConnection(Connection):
             raise NotExpressible("a second client at the same process")
         return self._open_another(name)
 
+    def take_over(self, other: Connection) -> None:
+        """See `Connection.take_over`."""
+        if not isinstance(other, JsonRpcConnection) or other._process is not self._process:
+            raise NotExpressible("a second client at the same process")
+        self._owns_process, other._owns_process = other._owns_process, False
+        self._stderr_fd, other._stderr_fd = other._stderr_fd, None
+        os.write(self._wake_write, _LOOK)
+        self._on_close, other._on_close = other._on_close, None
+        other.close(patient=False)
+
     def close_input(self) -> None:
         """See `Connection.close_input`."""
         with self._writing:
@@ -589,9 +606,7 @@ class JsonRpcConnection(Connection):
             return
         self.close_input()
         if self._process is not None and self._owns_process:
-            if patient:
-                self._process.wait(2.0)
-            self._process.close(patient=patient)
+            self._process.close(patient=patient, listens=self._sock is not None)
         self._stop_reading()
         os.close(self._wake_write)
         os.close(self._wake_read)
@@ -603,10 +618,12 @@ class JsonRpcConnection(Connection):
         if self._stderr_fd is not None:
             os.close(self._stderr_fd)
             self._stderr_fd = None
+        if self._on_close is not None:
+            self._on_close()
 
     def _stop_reading(self) -> None:
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            os.write(self._wake_write, b"x")
+            os.write(self._wake_write, _STOP)
             self._thread.join(5)
 
 

@@ -82,11 +82,15 @@ class Process:
             except ProcessLookupError:
                 return
 
-    def close(self, *, patient: bool = True) -> None:
-        """End the whole group by the ladder wait, terminate, kill, and reap."""
+    def close(self, *, patient: bool = True, listens: bool = False) -> None:
+        """End the whole group by the ladder wait, terminate, kill, and reap.
+
+        `patient` begins with the wait; one that `listens` on a socket does not end by itself, so for it the ladder
+        begins with terminate.
+        """
         if self._popen.returncode is not None:
             return
-        if patient and self.wait(_LADDER_SECONDS[0]) is None:
+        if patient and (listens or self.wait(_LADDER_SECONDS[0]) is None):
             self._signal_group(Signals.SIGTERM)
             self.wait(_LADDER_SECONDS[1])
         self._signal_group(Signals.SIGKILL)

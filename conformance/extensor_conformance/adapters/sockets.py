@@ -2,9 +2,13 @@
 
 import os
 import select
+import shutil
 import socket
+import tempfile
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from extensor.errors import StartFailed
 from extensor.rpc.addresses import TcpAddress, UnixAddress, parse_address
@@ -40,16 +44,27 @@ class SocketAdapter:
         framing: Framing = "lines",
     ) -> JsonRpcConnection:
         """See `Adapter.open`."""
-        placed = subject.placed()
+        folders: list[Path] = []
+
+        def folder() -> Path:
+            folders.append(Path(tempfile.mkdtemp(prefix="conformance-")))
+            return folders[-1]
+
+        def tidy() -> None:
+            for place in folders:
+                shutil.rmtree(place, ignore_errors=True)
+
+        placed = subject.placed(folder)
         if not subject.owned:
             sock = _connected(placed, start_timeout, None)
-            return self._connection(placed, watch, name, sock, framing, None, None)
+            return self._connection(placed, watch, name, sock, framing)
         reading, writing = os.pipe()
         with open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
             try:
                 process = Process.start(placed, stdin=null.fileno(), stdout=writing, stderr=writing)
             except BaseException:
                 os.close(reading)
+                tidy()
                 raise
             finally:
                 os.close(writing)
@@ -60,10 +75,11 @@ class SocketAdapter:
             process.close(patient=False)
             said = _rest(reading)
             os.close(reading)
+            tidy()
             if isinstance(error, StartFailed):
                 raise StartFailed(f"{error}{f'; it said: {said}' if said else ''}") from None
             raise
-        return self._connection(placed, watch, name, sock, framing, process, reading)
+        return self._connection(placed, watch, name, sock, framing, process, reading, on_close=tidy)
 
     def _connection(
         self,
@@ -72,13 +88,14 @@ class SocketAdapter:
         name: str,
         sock: socket.socket,
         framing: Framing,
-        process: Process | None,
-        stderr_fd: int | None,
+        process: Process | None = None,
+        stderr_fd: int | None = None,
         owns_process: bool = True,
+        on_close: Callable[[], None] | None = None,
     ) -> JsonRpcConnection:
         def another(other: str) -> JsonRpcConnection:
             again = _connected(subject, _CONNECT_SECONDS, process)
-            return self._connection(subject, watch, other, again, framing, process, None, owns_process=False)
+            return self._connection(subject, watch, other, again, framing, process, owns_process=False)
 
         return JsonRpcConnection(
             subject,
@@ -92,6 +109,7 @@ class SocketAdapter:
             framing=framing,
             open_another=another,
             owns_process=owns_process,
+            on_close=on_close,
         )
 
 
