@@ -1,5 +1,6 @@
 """Where a plan's choices come from: Hypothesis, the run's names and its canaries. Same seed, same choices."""
 
+import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -72,4 +73,20 @@ def _booleans() -> "SearchStrategy[bool]":
 def _texts(**bounds: Any) -> "SearchStrategy[str]":
     from hypothesis import strategies
 
-    return strategies.text(strategies.characters(codec="utf-8"), **bounds)
+    load_characters()
+    return strategies.text(strategies.characters(exclude_categories=("Cs",)), **bounds)
+
+
+@cache
+def load_characters() -> None:
+    """Let Hypothesis read its tables of characters, without the folder that it would leave where the kit is run."""
+    from hypothesis import configuration, strategies
+
+    home = vars(configuration).get("__hypothesis_home_directory")
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            strategies.text("ab").validate()
+            strategies.characters(exclude_categories=("Cs",)).validate()
+        finally:
+            configuration.set_hypothesis_home_dir(home)

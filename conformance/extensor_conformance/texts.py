@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from extensor_conformance.draw import Draw
+from extensor_conformance.draw import Draw, load_characters
 from extensor_conformance.names import TOKEN_LENGTH
 
 if TYPE_CHECKING:
@@ -202,13 +202,18 @@ _ALPHABETS = (
 )
 
 
+_PRINTABLE = "".join(map(chr, (*range(0x20, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x180))))
+_WIDE = _PRINTABLE + "".join(map(chr, (*range(0x3B1, 0x3CA), *range(0x410, 0x450), *range(0x5D0, 0x5EB), 0x301, 0x308)))
+_WIDER = _WIDE + "".join(map(chr, (*range(0x4E00, 0x4E80), *range(0x1F600, 0x1F640), *range(0x20000, 0x20040))))
+"""Written out, since asking Hypothesis for all of Unicode takes seconds."""
+
+
 @cache
 def _wide() -> "SearchStrategy[str]":
     from hypothesis import strategies
 
-    return strategies.text(
-        strategies.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn", "Co")), max_size=24
-    )
+    load_characters()
+    return strategies.text(_WIDER, max_size=24)
 
 
 @lru_cache(512)
@@ -216,9 +221,9 @@ def _of_pattern(pattern: re.Pattern[str]) -> "SearchStrategy[str]":
     from hypothesis import strategies
     from hypothesis.errors import InvalidArgument
 
-    plain = strategies.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn", "Co"))
+    load_characters()
     for made in (
-        strategies.from_regex(pattern, fullmatch=True, alphabet=plain),
+        strategies.from_regex(pattern, fullmatch=True, alphabet=_PRINTABLE),
         strategies.from_regex(pattern, fullmatch=True),
         strategies.from_regex(pattern),
     ):
