@@ -57,3 +57,28 @@ def test_an_exit_is_told_by_code_or_signal_with_the_end_of_stderr() -> None:
     assert "with code 3" in str(ProviderExited("p", 3))
     assert "SIGKILL" in str(ProviderExited("p", -9))
     assert "boom" in str(ProviderExited("p", -9, "boom"))
+
+
+def test_several_exceptions_become_one_that_tells_all_their_faults() -> None:
+    error = OperationFailed.many(
+        [InvalidProperty("a", "too long"), Fault("OwnWord", "no", "$.properties.b"), InvalidProperty("c", "too short")]
+    )
+    assert type(error) is InvalidProperty
+    assert [fault.path for fault in error.failure.faults] == ["$.properties.a", "$.properties.b", "$.properties.c"]
+    assert not error.failure.transient
+    with pytest.raises(ValueError, match="a fault"):
+        OperationFailed.many([])
+
+
+def test_several_exceptions_are_transient_only_when_each_is_and_then_for_the_longest_wait() -> None:
+    both = OperationFailed.many([Throttled("one", retry_after=2), Throttled("two", retry_after=5)])
+    assert (both.failure.transient, both.failure.retry_after_seconds) == (True, 5)
+    mixed = OperationFailed.many([Throttled("one"), OperationFailed("two", resource={"identifiers": {"name": "a"}})])
+    assert not mixed.failure.transient
+    assert mixed.failure.resource == {"identifiers": {"name": "a"}}
+
+
+@pytest.mark.parametrize("kind", [InvalidProperty, NotFound])
+def test_help_on_an_error_with_arguments_of_its_own_speaks_of_those(kind: type[OperationFailed]) -> None:
+    assert kind.__init__.__doc__
+    assert kind.__init__.__doc__ != OperationFailed.__init__.__doc__

@@ -79,9 +79,15 @@ class OperationFailed(ExtensorError):
         return error
 
     @classmethod
-    def many(cls, faults: Iterable[Fault]) -> "OperationFailed":
-        """One exception for several faults."""
-        return cls.of(Failure(tuple(faults)))
+    def many(cls, faults: "Iterable[Fault | OperationFailed]") -> "OperationFailed":
+        """One exception for several faults, so that all of them are told at once.
+
+        Takes exceptions, ``OperationFailed.many([InvalidProperty("a", "…"), InvalidProperty("b", "…")])``, and bare
+        `Fault` objects. The host may try again only when each of them says so. Raises `ValueError` for none at all.
+        """
+        return cls.of(
+            Failure.together(item.failure if isinstance(item, OperationFailed) else Failure((item,)) for item in faults)
+        )
 
 
 class InvalidProperty(OperationFailed):
@@ -90,6 +96,7 @@ class InvalidProperty(OperationFailed):
     code = ErrorCode.INVALID_PROPERTY
 
     def __init__(self, path: str, message: str, *, code: str | None = None) -> None:
+        """`path` names the property, ``name`` or ``spec.ports[0]``; `message` says what is wrong and what would do."""
         super().__init__(message, code=code, path=path if path.startswith("$") else f"$.properties.{path}")
 
 
@@ -99,6 +106,7 @@ class NotFound(OperationFailed):
     code = ErrorCode.RESOURCE_NOT_FOUND
 
     def __init__(self, message: str = "there is no such resource", **kwargs: Json) -> None:
+        """Takes what `OperationFailed` takes, with a message of its own by default."""
         super().__init__(message, **kwargs)
 
 

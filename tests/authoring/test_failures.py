@@ -127,6 +127,54 @@ async def test_anything_else_is_an_internal_error_whose_details_stay_in_the_log(
     assert "hunter22" not in log
 
 
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_traceback_begins_at_the_authors_code_in_every_exception_of_a_chain(
+    is_async: bool, capsys: pytest.CaptureFixture[str]
+):
+    def handle() -> None:
+        try:
+            {}["missing"]
+        except KeyError as error:
+            raise RuntimeError("no backend") from error
+
+    class Async(ResourceHandler[Note]):
+        async def save(self, ctx: SaveContext, desired: Note) -> Note:
+            handle()
+            return desired
+
+    class Plain(ResourceHandler[Note]):
+        def save(self, ctx: SaveContext, desired: Note) -> Note:
+            handle()
+            return desired
+
+    provider = Provider("notes", "1.0.0")
+    provider.add("note@1.0", Async if is_async else Plain)
+    await failure_of(provider)
+    log = capsys.readouterr().err
+    places = [line for line in log.splitlines() if '  File "' in line]
+    assert [place.rpartition(" in ")[2] for place in places] == ["handle", "save", "handle"]
+    assert "KeyError" in log
+    assert "RuntimeError: no backend" in log
+
+
+async def test_a_traceback_of_a_group_begins_at_the_authors_code_too(capsys: pytest.CaptureFixture[str]):
+    async def fail() -> None:
+        raise KeyError("inside")
+
+    class Grouped(ResourceHandler[Note]):
+        async def save(self, ctx: SaveContext, desired: Note) -> Note:
+            async with anyio.create_task_group() as group:
+                group.start_soon(fail)
+            return desired
+
+    provider = Provider("notes", "1.0.0")
+    provider.add("note@1.0", Grouped)
+    await failure_of(provider)
+    log = capsys.readouterr().err
+    assert "extensor/authoring" not in log
+    assert "in fail" in log
+
+
 async def test_secrets_are_masked_in_what_an_author_says():
     def save(ctx: SaveContext, desired: Note) -> Note:
         raise OperationFailed(f"cannot log in with {desired.password}", resource={"identifiers": {"name": "hunter22"}})
@@ -207,6 +255,19 @@ async def test_a_preview_that_needs_an_unknown_says_which(use: str):
     provider = provider_of(lambda ctx, desired: desired, _use(use))
     failure = await failure_of(provider, {"name": "a", "text": Unknown("[reference('b').x]")}, preview=True)
     assert (failure.code, failure.faults[0].path) == ("PreviewNotSupported", "$.properties.text")
+    assert "the value of text," in failure.message
+
+
+async def test_a_preview_of_a_resource_whose_name_is_unknown_says_which_property_names_it():
+    class Default(ResourceHandler[Note]):
+        async def save(self, ctx: SaveContext, desired: Note) -> Note:
+            return desired
+
+    provider = Provider("notes", "1.0.0")
+    provider.add("note@1.0", Default)
+    failure = await failure_of(provider, {"name": Unknown("[x]")}, preview=True)
+    assert (failure.code, failure.faults[0].path) == ("PreviewNotSupported", "$.properties.name")
+    assert failure.faults[0].message.startswith("name names the resource")
 
 
 async def test_a_preview_that_asks_first_may_pass_unknowns_on():

@@ -98,3 +98,52 @@ def test_a_registration_that_cannot_work_is_refused_at_once(name: str, handler: 
 def test_a_provider_needs_a_name_and_a_version():
     with pytest.raises(ValueError, match="name and a version"):
         Provider("", "1.0.0")
+
+
+def _handler(name: str, method: Any) -> type[ResourceHandler[Note]]:
+    return type("Handler", (Reader,), {name: method})
+
+
+async def _verb_like(self: Any, ctx: Context, desired: Note) -> Note:
+    return desired
+
+
+def _helper(self: Any, text: str) -> str:
+    return text
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("sav", "save"),
+        ("Save", "save"),
+        ("saved", "save"),
+        ("delet", "delete"),
+        ("previewSave", "preview_save"),
+        ("preview_saves", "preview_save"),
+        ("preview", "preview_save"),
+        ("create", "save"),
+        ("createOrUpdate", "save"),
+        ("gets", "get"),
+    ],
+)
+def test_a_method_that_is_meant_for_a_verb_and_would_never_be_called_is_refused(name: str, meant: str):
+    with pytest.raises(TypeError, match=rf"Handler\.{name} is no verb .* rename it to {meant}, or to _{name}"):
+        Provider("p", "1.0.0").add("note@1.0", _handler(name, _verb_like))
+
+
+@pytest.mark.parametrize("name", ["sav", "delet"])
+def test_a_misspelt_verb_is_refused_whatever_it_takes(name: str):
+    with pytest.raises(TypeError, match="is no verb"):
+        Provider("p", "1.0.0").add("note@1.0", _handler(name, _helper))
+
+
+@pytest.mark.parametrize("name", ["path_of", "create", "read", "gets", "_sav", "close", "target"])
+def test_a_helper_of_a_handler_is_none_of_our_business(name: str):
+    provider = Provider("p", "1.0.0")
+    provider.add("note@1.0", _handler(name, _helper))
+    assert provider.resources["note@1.0"].verbs == {Verb.GET}
+
+
+def test_another_word_for_a_verb_that_is_there_may_take_a_context():
+    Provider("p", "1.0.0").add("note@1.0", _handler("read", _verb_like))

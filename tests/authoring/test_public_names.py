@@ -1,5 +1,8 @@
+import pydoc
 import subprocess
 import sys
+
+import pytest
 
 import extensor
 
@@ -27,3 +30,11 @@ def test_errors_and_marks_come_without_pydantic():
     code = "from extensor import NotFound, Identifier, Unknown; import sys; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", ["Calculated", "Identifier", "Immutable", "ReadOnly", "Secret", "WriteOnly"])
+def test_help_on_a_mark_tells_what_it_means(name: str):
+    page = pydoc.render_doc(getattr(extensor, name), renderer=pydoc.plaintext)
+    words = getattr(extensor, name).__doc__
+    assert f"{name}[" in words
+    assert words[:40] in " ".join(page.split())

@@ -13,6 +13,7 @@ from extensor.contract.redaction import Redactor
 from extensor.contract.unknown import Unknown, UnknownValueError
 from extensor.errors import OperationFailed
 
+_OURS = __file__.removesuffix("authoring/boundary.py")
 _SAYS_UNKNOWN = re.compile(r"\bUnknown\b")
 
 
@@ -54,15 +55,7 @@ def _declared(error: BaseException) -> Failure | None:
             failures.append(Failure(leaf.faults))
         else:
             return None
-    if len(failures) == 1:
-        return failures[0]
-    retries = [failure.retry_after_seconds for failure in failures if failure.retry_after_seconds is not None]
-    return Failure(
-        tuple(fault for failure in failures for fault in failure.faults),
-        all(failure.transient for failure in failures),
-        max(retries, default=None),
-        next((failure.resource for failure in failures if failure.resource), None),
-    )
+    return Failure.together(failures)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -86,9 +79,19 @@ def _needs_unknown(error: BaseException, unknowns: tuple[Unknown, ...]) -> Failu
                 path = unknowns[0].path if found is None else found.path
             else:
                 continue
-            message = "cannot be previewed: its value is not known until the deployment runs, and the preview needs it"
+            message = f"the preview needs the value of {named(path)}, which is not known until the deployment runs"
             return Failure((Fault(ErrorCode.PREVIEW_NOT_SUPPORTED, message, path),))
     return None
+
+
+def named(path: str | None) -> str:
+    """A property as an author or a template's writer calls it, from its path on the wire."""
+    if path is None:
+        return "a property"
+    for start, words in (("$.properties.", ""), ("$.properties", "properties"), ("$.import.config.", "configuration ")):
+        if path.startswith(start):
+            return words + path.removeprefix(start)
+    return path
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -113,12 +116,29 @@ def _unknown_in(traceback: TracebackType | None) -> Unknown | None:
 
 def _internal(error: BaseException, title: str, redactor: Redactor) -> Failure:
     correlation = os.urandom(8).hex()
-    if isinstance(error, HandlerBug):
-        detail = str(error)
-    else:
-        import traceback
-
-        detail = "".join(traceback.format_exception(error)).rstrip()
+    detail = str(error) if isinstance(error, HandlerBug) else traceback_of(error)
     log.write("error", redactor.text(f"[{correlation}] {title} failed unexpectedly: {detail}"))
     message = f"the provider failed unexpectedly; its log has the details under {correlation}"
     return Failure((Fault(ErrorCode.INTERNAL_ERROR, message),), correlation_id=correlation)
+
+
+def traceback_of(error: BaseException) -> str:
+    """An exception with its traceback, which begins at the author's code: the calls of ours before it are left out."""
+    import traceback
+
+    told = traceback.TracebackException.from_exception(error)
+    waiting = [told]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        own = next((at for at, frame in enumerate(one.stack) if not _is_ours(frame.filename)), 0)
+        one.stack = traceback.StackSummary.from_list(one.stack[own:])
+        waiting.extend(item for item in (one.__cause__, one.__context__, *(one.exceptions or ())) if item is not None)
+    return "".join(told.format()).rstrip()
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(_OURS)

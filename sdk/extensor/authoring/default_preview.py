@@ -10,6 +10,7 @@ from typing import Any, get_origin
 
 from pydantic import BaseModel
 
+from extensor.authoring.boundary import named
 from extensor.authoring.dump import dump_with_unknowns
 from extensor.authoring.facts import TypeFacts
 from extensor.authoring.unchanging import at, refuse_changes, same
@@ -62,9 +63,11 @@ def _plain(factory: Any) -> bool:
 def require_identity(facts: TypeFacts, properties: JsonObject) -> None:
     """Raise `PreviewNotSupported` when it is not known which resource this is about."""
     for path, value in find_unknowns(facts.shape.identifiers_of(properties), ("properties",)):
+        place = value.path or format_path(path)
         raise PreviewNotSupported(
-            "names the resource and is not known until the deployment runs, so nothing can be said about it yet",
-            path=value.path or format_path(path),
+            f"{named(place)} names the resource and is not known until the deployment runs, so nothing can be said "
+            "about it yet",
+            path=place,
         )
 
 

@@ -77,3 +77,72 @@ def not_supported(verb: Verb, type_name: str | None = None) -> OperationFailed:
 def own_verbs(handler: type[ResourceHandler[Any, Any]]) -> frozenset[Verb]:
     """The verbs that a handler class defines."""
     return frozenset(verb for verb in Verb if getattr(handler, verb.value) is not getattr(ResourceHandler, verb.value))
+
+
+_ALSO_CALLED = {
+    "create": Verb.SAVE,
+    "update": Verb.SAVE,
+    "createorupdate": Verb.SAVE,
+    "upsert": Verb.SAVE,
+    "put": Verb.SAVE,
+    "apply": Verb.SAVE,
+    "deploy": Verb.SAVE,
+    "plan": Verb.PREVIEW_SAVE,
+    "preview": Verb.PREVIEW_SAVE,
+    "whatif": Verb.PREVIEW_SAVE,
+    "read": Verb.GET,
+    "fetch": Verb.GET,
+    "refresh": Verb.GET,
+    "remove": Verb.DELETE,
+    "destroy": Verb.DELETE,
+}
+"""What others call the verbs, and a handler's method may be called by mistake."""
+
+
+def require_spelled_verbs(handler: type[ResourceHandler[Any, Any]]) -> None:
+    """Raise `TypeError` for a public method that is meant for a verb and will never be called as one.
+
+    That is a method with a name like a verb's that the class has not, and one that takes a context and has a name like
+    any verb's, or another word for one that the class has not.
+    """
+    own = own_verbs(handler)
+    for kind in handler.__mro__:
+        if kind is ResourceHandler:
+            return
+        for name, member in vars(kind).items():
+            if name.startswith("_") or name in _VERBS or not callable(member) or isinstance(member, type):
+                continue
+            takes_context = _takes_context(member)
+            meant = _misspelt(name)
+            if meant is None or (meant in own and not takes_context):
+                meant = _ALSO_CALLED.get(name.replace("_", "").lower()) if takes_context else None
+                if meant is None or meant in own:
+                    continue
+            raise TypeError(
+                f"{handler.__name__}.{name} is no verb and would never be called: rename it to {meant.value}, "
+                f"or to _{name} if it is a helper"
+            )
+
+
+_VERBS = frozenset(verb.value for verb in Verb)
+
+
+def _misspelt(name: str) -> Verb | None:
+    folded = name.replace("_", "").lower()
+    for verb in Verb:
+        word = verb.value.replace("_", "")
+        if folded == word:  # previewSave, Save
+            return verb
+    from difflib import get_close_matches  # only for a handler with public methods of its own
+
+    words = {verb.value.replace("_", ""): verb for verb in Verb}
+    close = get_close_matches(folded[:40], words, 1, 0.8)
+    return words[close[0]] if close else None
+
+
+def _takes_context(member: Any) -> bool:
+    code = getattr(member, "__code__", None)
+    if code is None or code.co_argcount < 2:
+        return False
+    first = code.co_varnames[1]
+    return first in ("ctx", "context") or "Context" in str(getattr(member, "__annotations__", {}).get(first, ""))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from extensor.authoring.handler import ResourceHandler, own_verbs
+from extensor.authoring.handler import ResourceHandler, own_verbs, require_spelled_verbs
 from extensor.authoring.operation import Operation
 from extensor.authoring.properties import Properties
 from extensor.contract.names import TypeName
@@ -86,7 +86,7 @@ class Provider:
         """Register a handler, or a handler class to be made without arguments when it is first needed.
 
         Raises `ValueError` for a name that is none or is taken, `TypeError` for a handler without properties or
-        verbs, or with another configuration than the provider's.
+        verbs, with another configuration than the provider's, or with a method that looks like a misspelt verb.
         """
         name = TypeName.parse(type_name)
         if name.provider is not None and name.provider.lower() != self.name.lower():
@@ -102,6 +102,7 @@ class Provider:
                 f"{kind.__name__} expects the configuration {kind.config_model.__name__}, "
                 f"provider {self.name} has {own}"
             )
+        require_spelled_verbs(kind)
         if not own_verbs(kind):
             raise TypeError(f"{kind.__name__} defines none of save, preview_save, get and delete")
         name = TypeName(name.name, name.version)

@@ -83,6 +83,26 @@ class Failure:
             correlation if isinstance(correlation, str) else None,
         )
 
+    @classmethod
+    def together(cls, failures: Iterable["Failure"]) -> "Failure":
+        """Several failures as one, with every fault: transient when all are, after the longest wait that one asks for.
+
+        Raises `ValueError` when there is none.
+        """
+        every = tuple(failures)
+        if len(every) == 1:
+            return every[0]
+        if not every:
+            raise ValueError("a failure needs a fault")
+        waits = [failure.retry_after_seconds for failure in every if failure.retry_after_seconds is not None]
+        return cls(
+            tuple(fault for failure in every for fault in failure.faults),
+            all(failure.transient for failure in every),
+            max(waits, default=None),
+            next((failure.resource for failure in every if failure.resource), None),
+            next((failure.correlation_id for failure in every if failure.correlation_id), None),
+        )
+
     @property
     def message(self) -> str:
         """One line for people."""

@@ -4,7 +4,7 @@ Importing this costs next to nothing, so that `extensor` can offer the marks wit
 """
 
 import enum
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -63,3 +63,18 @@ Calculated: TypeAlias = Annotated[T, CALCULATED]
 """``checked_at: Calculated[ReadOnly[str | None]] = None``: see `CALCULATED`."""
 Secret: TypeAlias = Annotated[T, SECRET]
 """``token: Secret[str]``: see `SECRET`."""
+
+_HELP: dict[Any, str] = {
+    Identifier: "Names the resource, with all others of its kind: ``name: Identifier[str]``. It is all that `get` and "
+    "`delete` are given, and each answer shows it as it was asked for.",
+    ReadOnly: "Set by the provider and refused in a request: ``size: ReadOnly[int | None] = None``. A preview shows it "
+    "as unknown when something changes, unless it is `Immutable` too.",
+    WriteOnly: "Taken in a request and shown in no answer: ``password: Secret[WriteOnly[str]]``.",
+    Immutable: "Cannot be changed once the resource exists: ``region: Immutable[str]``. The runtime refuses a change "
+    "where the handler has `get`.",
+    Calculated: "Differs each time it is asked for: ``checked_at: Calculated[ReadOnly[str | None]] = None``.",
+    Secret: "Masked in logs, errors, state and reports: ``token: Secret[str]``. For texts, objects and arrays of them; "
+    "values of fewer than four characters are masked only where they stand, not inside other texts.",
+}
+for _alias, _words in _HELP.items():
+    _alias.__doc__ = _words  # else help() tells of typing.Annotated
