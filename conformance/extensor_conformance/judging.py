@@ -282,7 +282,8 @@ class Judge:
                 return []
             return attempt(bench, check, candidate.fresh(bench.names), kind).of(wanted)
 
-        return shrink(case, fails, seconds=min(bench.settings.shrink_budget, max(0.0, bench.left())))
+        seconds = min(bench.settings.shrink_budget, max(0.0, bench.left()))
+        return shrink(case, fails, seconds=seconds, kind=kind)
 
     def _look_at_findings(self, check: Check, case: Case, kind: Kind | None, made: Attempt) -> None:
         """Failures that the monitors saw during the case, each confirmed once for a check and type."""
