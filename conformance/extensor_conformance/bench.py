@@ -47,7 +47,6 @@ class Bench:
         names: Names,
         canaries: Canaries,
         ledger: Ledger,
-        faults: Faults | None = None,
         deadline: float | None = None,
     ) -> None:
         self.settings = settings
@@ -55,7 +54,7 @@ class Bench:
         self.names = names
         self.canaries = canaries
         self.ledger = ledger
-        self.faults = faults if faults is not None else Faults()
+        self.faults = Faults.from_fixture(self.fixture.faults, settings.faults)
         self.deadline = deadline if deadline is not None else time.monotonic() + settings.budget
         """Monotonic time at which the run is to be over."""
         self.adapter: Adapter = adapter_for(settings.subject)
@@ -319,6 +318,7 @@ class Bench:
         if self._shared is not None:
             self._shared.close()
             self._shared = None
+        self.faults.close()
 
     def suspect(self) -> None:
         """The worker's process is not to be trusted any more: the next case gets a new one."""

@@ -24,7 +24,7 @@ KINDS = ("throttle", "transient", "denied", "half-create", "delete-fails", "rais
 
 @dataclass(slots=True)
 class Faults:
-    """What is on offer in this run."""
+    """What is on offer; each worker has its own, so that one's fault is not another's."""
 
     triggers: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     """Kind to the property values that make a save of them fail so."""
@@ -64,11 +64,17 @@ class Faults:
             return
         if self.hook is None or kind not in self.hook_kinds:
             raise NotTested(f"no fault of kind {kind} is on offer: use --faults hook, or name a trigger in [faults]")
-        self.hook.write_text(json.dumps({"fault": kind, **more}), encoding="utf-8")
+        self._tell(self.hook, {"fault": kind, **more})
         try:
             yield properties
         finally:
-            self.hook.write_text("{}", encoding="utf-8")
+            self._tell(self.hook, {})
+
+    def _tell(self, hook: Path, fault: JsonObject) -> None:
+        """In one step, so that no provider reads half of it."""
+        new = hook.with_suffix(".new")
+        new.write_text(json.dumps(fault), encoding="utf-8")
+        new.replace(hook)
 
     def close(self) -> None:
         """Remove what was made for the hook."""

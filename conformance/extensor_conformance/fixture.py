@@ -169,11 +169,11 @@ class _Reader:
         for place, rule in self._table(table, "overrides").items():
             inner = f"{where}.overrides.{place!r}"
             self._known(inner, rule, {"pattern", "choose", "value", "min", "max", "omit"})
-            overrides[read_place(place, inner)] = rule
+            overrides[self._place(place, inner)] = rule
 
         def places(name: str) -> tuple[Path, ...]:
             return tuple(
-                read_place(item, f"{where}.{name}") for item in self._words(table.get(name), f"{where}.{name}")
+                self._place(item, f"{where}.{name}") for item in self._words(table.get(name), f"{where}.{name}")
             )
 
         return TypeFixture(
@@ -202,7 +202,7 @@ class _Reader:
         elif until is not None and not isinstance(until, date):
             raise self._error(where, "until is a date like 2027-01-01")
         path = item.get("path")
-        place = _waived_path(read_place(path, where)) if isinstance(path, str) else None
+        place = _waived_path(self._place(path, where)) if isinstance(path, str) else None
         return Waiver(item["check"], item["reason"], type_ or item.get("type"), place, until)
 
     def _config(self, table: JsonObject, path: Path) -> JsonObject:
@@ -233,6 +233,12 @@ class _Reader:
     def _secret(self, value: Json, path: Path) -> None:
         self._secrets.append(str(value))
         self._secret_paths.append(path)
+
+    def _place(self, text: str, where: str) -> Path:
+        try:
+            return read_place(text, where)
+        except FixtureError as error:
+            raise FixtureError(f"{self._path}: {error}") from None
 
     def _error(self, where: str, what: str) -> FixtureError:
         return FixtureError(f"{self._path}: {where}: {what}" if where else f"{self._path}: {what}")

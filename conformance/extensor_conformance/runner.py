@@ -29,7 +29,6 @@ from extensor_conformance.events import (
     RunStarted,
     Warned,
 )
-from extensor_conformance.faults import Faults
 from extensor_conformance.judging import Judge, StopSign, excuse
 from extensor_conformance.kind import Kind
 from extensor_conformance.ledger import Ledger
@@ -99,13 +98,12 @@ class Run:
         deadline = clock + settings.budget
         names = Names(prefix=settings.name_prefix)
         canaries = Canaries(f"cnry{names.salt[:8]}")
-        faults = Faults.from_fixture(settings.fixture.faults, settings.faults)
         ledger = self._ledger(started, names)
         self._tell(RunStarted(self._facts()))
 
         def bench() -> Bench:
             own = Names(f"{names.salt}-{len(benches)}", names.prefix)
-            return Bench(settings, names=own, canaries=canaries, ledger=ledger, faults=faults, deadline=deadline)
+            return Bench(settings, names=own, canaries=canaries, ledger=ledger, deadline=deadline)
 
         benches: list[Bench] = []
         benches.append(bench())
@@ -121,7 +119,6 @@ class Run:
             self.stop("the run was interrupted")
         finally:
             leftovers = self._tidy(benches, ledger)
-            faults.close()
         return self._report(started, clock, provider, failure, benches, ledger, leftovers)
 
     # -- the parts of a run -------------------------------------------------------------------------------------------

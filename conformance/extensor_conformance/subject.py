@@ -1,6 +1,7 @@
 """Who is judged: a command that starts a provider, or the address of one that runs."""
 
 import secrets
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -61,8 +62,8 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """The command line or address, for people."""
-        return " ".join(self.command) if self.command else str(self.address)
+        """The command line, quoted as a shell wants it, or the address."""
+        return shlex.join(self.command) if self.command else str(self.address)
 
     def environment(self) -> dict[str, str]:
         """The environment of the provider's process."""

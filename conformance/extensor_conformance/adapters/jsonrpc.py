@@ -118,6 +118,8 @@ class JsonRpcConnection(Connection):
         self._reader = Framer(framing)
         self._outgoing = Framer(framing)
         self._pending: dict[tuple[str, Json], RpcPending] = {}
+        self._unclaimed: OrderedDict[tuple[str, Json], RpcPending] = OrderedDict()
+        self._sent_raw: OrderedDict[tuple[str, Json], RpcPending] = OrderedDict()
         self._nameless: deque[RpcPending] = deque()
         self._nameless_early: deque[Answer] = deque(maxlen=_REMEMBERED)
         self._answered: OrderedDict[tuple[str, Json], None] = OrderedDict()
@@ -238,7 +240,7 @@ class JsonRpcConnection(Connection):
         with self._lock:
             if id is not None:
                 key = _key(id)
-                found = self._pending.get(key)
+                found = self._unclaimed.pop(key, None) or self._pending.get(key)
                 if found is None:
                     found = self._pending[key] = RpcPending(
                         self, Exchange("", None, id, connection=self.name, wild=True)
@@ -279,6 +281,10 @@ class JsonRpcConnection(Connection):
                 self._nameless.append(pending)
             else:
                 self._pending[_key(exchange.id)] = pending
+            if wild and exchange.id is not None:
+                self._unclaimed[_key(exchange.id)] = pending
+                if len(self._unclaimed) > _REMEMBERED:
+                    self._unclaimed.popitem(last=False)
             self._end_if_over(pending)
         return pending
 

@@ -1,8 +1,8 @@
 """The raw peer: it can send anything, waits never without a bound, and tells how things ended."""
 
 import json
-import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_a_provider_that_never_reads_cannot_block_the_sender(connect: Connect) -
 
 def test_a_provider_that_ends_is_told_with_exit_code_and_stderr(connect: Connect) -> None:
     connection = connect("die")
-    with pytest.raises(ConnectionEnded, match="exit code 3.*no licence"):
+    with pytest.raises(ConnectionEnded, match=r"exit code 3.*no licence"):
         connection.greet()
     assert connection.wait_exit(5) == 3
     assert not connection.alive
@@ -134,13 +134,13 @@ def test_stdio_has_no_second_client(connect: Connect) -> None:
 
 def test_closing_gives_every_descriptor_and_thread_back(connect: Connect) -> None:
     connect().greet()
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
         connection = connect()
         connection.greet()
         connection.close(patient=False)
         connection.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_late_notification_is_kept_for_who_asks(connect: Connect) -> None:

@@ -65,7 +65,7 @@ def test_an_address_where_nobody_is_fails_at_once(tmp_path: Path) -> None:
 
 
 def test_a_listener_that_ends_before_it_listens_is_told_with_its_words(connect: Connect, plain: Plain) -> None:
-    with pytest.raises(StartFailed, match="exit code 3.*no licence"):
+    with pytest.raises(StartFailed, match=r"exit code 3.*no licence"):
         connect(plain("die", "unix:"))
 
 
