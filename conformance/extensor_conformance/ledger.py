@@ -5,6 +5,7 @@ A line is written with one system call before the save leaves, so that a kit tha
 Bodies are not written, only types, identifiers and configId.
 """
 
+import fcntl
 import json
 import os
 import threading
@@ -50,6 +51,8 @@ class Ledger:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC, 0o600)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write({"ledger": 1, "at": datetime.now(UTC).isoformat(timespec="seconds"), **(header or {})})
 
     def before_save(self, type_: str, identifiers: JsonObject) -> Made:
@@ -150,6 +153,26 @@ def read_ledger(path: Path) -> tuple[JsonObject, list[Made]]:
     if header.get("ledger") != 1:
         raise ValueError(f"{path} is no ledger")
     return header, sorted(open_.values(), key=lambda made: -made.number)
+
+
+def in_use(path: Path) -> bool:
+    """Whether a kit that runs still writes to a ledger: nothing of it is left over yet."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            return False
+    return False
+
+
+def strike(path: Path, made: Made) -> None:
+    """Note in a ledger that is not in use that something is gone; the file is removed when nothing is left."""
+    with path.open("ab") as file:
+        file.write(f"\n{json.dumps({'op': 'deleted', 'n': made.number})}\n".encode())
+    if not read_ledger(path)[1]:
+        path.unlink()
 
 
 def ledgers(folder: Path) -> Iterable[Path]:

@@ -1,0 +1,101 @@
+"""Outcomes as people look for them: by group of the catalogue, by check, the bad ones first."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from extensor_conformance.catalogue import GROUPS
+from extensor_conformance.report.document import requirement_of
+from extensor_conformance.report.model import Report
+from extensor_conformance.verdicts import Outcome, Verdict, worst
+
+TESTED = frozenset(set(Verdict) - {Verdict.NOT_APPLICABLE, Verdict.NOT_TESTED})
+"""Verdicts of checks that were played to an end."""
+TROUBLE = (Verdict.FAIL, Verdict.FLAKY, Verdict.ERROR, Verdict.XPASS, Verdict.WARN)
+"""Verdicts that a reader has to look at, in the order of their weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group's checks in a run."""
+
+    name: str
+    checks: tuple[tuple[str, Verdict], ...]
+    """Id and the worst verdict over all types."""
+    seconds: float
+
+    @property
+    def counted(self) -> int:
+        """How many of its checks apply."""
+        return sum(verdict is not Verdict.NOT_APPLICABLE for _, verdict in self.checks)
+
+    @property
+    def passed(self) -> int:
+        """How many of its checks pass."""
+        return sum(verdict is Verdict.PASS for _, verdict in self.checks)
+
+    def others(self) -> dict[Verdict, int]:
+        """How many checks have each verdict that is neither a pass nor beside the point."""
+        found: dict[Verdict, int] = {}
+        for _, verdict in self.checks:
+            if verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
+                found[verdict] = found.get(verdict, 0) + 1
+        return {verdict: found[verdict] for verdict in Verdict if verdict in found}
+
+
+def groups_of(report: Report) -> list[Group]:
+    """The groups that have an outcome, in the catalogue's order."""
+    made: list[Group] = []
+    by_group: dict[str, list[Outcome]] = {}
+    for outcome in report.outcomes:
+        by_group.setdefault(group_of(report, outcome), []).append(outcome)
+    for name in sorted(by_group, key=lambda name: GROUPS.index(name) if name in GROUPS else len(GROUPS)):
+        outcomes = by_group[name]
+        ids = dict.fromkeys(outcome.check for outcome in outcomes)
+        checks = tuple((id_, worst(item.verdict for item in outcomes if item.check == id_)) for id_ in ids)
+        made.append(Group(name, checks, sum(outcome.seconds for outcome in outcomes)))
+    return made
+
+
+def group_of(report: Report, outcome: Outcome) -> str:
+    """The group of an outcome's check; ``other`` for one that the catalogue does not have."""
+    row = requirement_of(report, outcome.check)
+    return row.group if row is not None else "other"
+
+
+def title_of(report: Report, outcome: Outcome) -> str:
+    """The title of an outcome's check; its id for one that the catalogue does not have."""
+    row = requirement_of(report, outcome.check)
+    return row.title if row is not None else outcome.check
+
+
+def with_verdict(report: Report, verdicts: Iterable[Verdict]) -> list[Outcome]:
+    """The outcomes with these verdicts, in the order of the verdicts."""
+    return [outcome for verdict in verdicts for outcome in report.outcomes if outcome.verdict is verdict]
+
+
+def level_text(report: Report) -> str:
+    """``L2 Lifecycle``, or ``none``."""
+    name = next((level.name for level in report.levels if level.number == report.level), None)
+    return f"L{report.level} {name}" if name else "none"
+
+
+def result_text(report: Report) -> str:
+    """``2 failed, 1 warning, 74 passed``."""
+    words = {
+        Verdict.FAIL: "failed",
+        Verdict.FLAKY: "flaky",
+        Verdict.ERROR: "broken in the kit",
+        Verdict.XPASS: "waived without need",
+        Verdict.WARN: "with a warning",
+        Verdict.XFAIL: "waived",
+        Verdict.NOT_TESTED: "not tested",
+        Verdict.PASS: "passed",
+        Verdict.NOT_APPLICABLE: "not applicable",
+    }
+    counts = report.counts
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts) or "nothing"
+
+
+def problem_lines(outcome: Outcome) -> list[str]:
+    """One line for each problem: place and message."""
+    return [f"{problem.path}: {problem.message}" if problem.path else problem.message for problem in outcome.problems]

@@ -1,0 +1,37 @@
+"""The command lines that show a failure again."""
+
+import shlex
+
+from extensor_conformance.report.model import Report
+from extensor_conformance.verdicts import Outcome
+
+COMMAND = "provider-conformance"
+
+
+def replay_line(outcome: Outcome) -> str | None:
+    """Plays the failing case alone; ``None`` when there is none."""
+    return f"{COMMAND} replay {outcome.case.id}" if outcome.case is not None else None
+
+
+def run_line(report: Report, outcome: Outcome) -> str:
+    """Makes the check's cases again from the seed."""
+    words = [COMMAND, "run", "--seed", str(report.seed), "--checks", outcome.check]
+    if outcome.type is not None:
+        words += ["--type", outcome.type]
+    if report.settings.get("strict"):
+        words.append("--strict")
+    fixture = report.settings.get("fixture")
+    if isinstance(fixture, str):
+        words += ["--config", fixture]
+    return f"{shlex.join(words)}{subject_words(report)}"
+
+
+def subject_words(report: Report) -> str:
+    """How the provider was given on the command line, with a space before it."""
+    title, wire = str(report.subject.get("title", "")), str(report.subject.get("wire", "stdio"))
+    started = bool(report.subject.get("started", not title.startswith(("unix:", "tcp:"))))
+    if started:
+        place = {"unix": " --socket", "tcp": " --tcp"}.get(wire, "")
+        return f"{place} -- {title}"
+    kind, _, where = title.partition(":")
+    return f" {'--socket' if kind == 'unix' else '--tcp'} {shlex.quote(where)}"
