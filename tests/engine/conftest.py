@@ -82,6 +82,7 @@ class World:
     identify: Callable[[JsonObject], JsonObject] = lambda properties: {"name": properties["name"]}
     plane: Callable[[JsonObject], str | None] = lambda config: None
     """The control plane's name, from the configuration."""
+    plane_in_previews: bool = True
 
     async def connect(self, wanted: Wanted) -> Session:
         self.connected.append(wanted)
@@ -145,7 +146,8 @@ class FakeSession:
             text = wanted.get("text")
             size = Unknown() if type(text) is Unknown else len(text or "")
             body = {**wanted, "size": size}
-            return ResourceResult(body, _known(wanted), plane, PreviewMetadata(calculated=("$.properties.stamp",)))
+            told = plane if world.plane_in_previews else None
+            return ResourceResult(body, _known(wanted), told, PreviewMetadata(calculated=("$.properties.stamp",)))
         key = (place, str(wanted["name"]))
         if verb is Verb.SAVE:
             world.clock += 1

@@ -1,5 +1,6 @@
 """One call of a verb, told as events, its failure told as data."""
 
+import json
 import time
 import uuid
 from collections.abc import Callable
@@ -7,7 +8,17 @@ from dataclasses import dataclass
 
 import anyio
 
-from extensor.contract import CallContext, ErrorCode, Fault, Import, JsonObject, ResourceData, ResourceResult, Verb
+from extensor.contract import (
+    CallContext,
+    ErrorCode,
+    Fault,
+    Import,
+    JsonObject,
+    ResourceData,
+    ResourceResult,
+    Verb,
+    encode_unknowns,
+)
 from extensor.contract.redaction import Redactor
 from extensor.engine.events import (
     OnEvent,
@@ -17,6 +28,8 @@ from extensor.engine.events import (
     OperationSucceeded,
     ResourceRef,
 )
+from extensor.engine.identity import same_resource
+from extensor.engine.pauses import Interrupted, Pause, Pauses
 from extensor.engine.sessions import Session
 from extensor.errors import CallTimedOut, ConnectionLost, DeadlineExceeded, ExtensorError, ProtocolViolation
 from extensor.errors import OperationFailed as OperationFailedError
@@ -69,6 +82,7 @@ class Caller:
         self._budget = budget
         self._on_event = on_event
         self._redactor = redactor
+        self.pauses = Pauses()
         self._count = 0
         self._prefix = uuid.uuid4().hex[:8]
 
@@ -98,30 +112,70 @@ class Caller:
             ),
         )
 
+        pause = self.pauses.enter()
+        started = time.monotonic()
+
         def retried(notice: RetryNotice) -> None:
+            pause.begin(notice)
+            if self.pauses.stopping:
+                raise Interrupted("the run was stopped")
             reason = self._redactor.text(f"{notice.code}: {notice.message}")
-            self._on_event(OperationRetried(resource, notice.verb, notice.attempt, notice.delay, reason))
+            left = None if self._budget is None else max(0.0, self._budget - (time.monotonic() - started))
+            self._on_event(OperationRetried(resource, notice.verb, notice.attempt, notice.delay, reason, left))
 
         self._on_event(OperationStarted(resource, verb))
-        started = time.monotonic()
+        result: ResourceResult | None = None
+        failed: Failed | None = None
         try:
-            result = await session.perform(verb, data, budget=self._budget, on_retry=retried)
+            with pause.scope:
+                result = await session.perform(verb, data, budget=self._budget, on_retry=retried)
+        except Interrupted:
+            pass
         except ExtensorError as error:
             failed = self.failed(error, verb)
-            seconds = time.monotonic() - started
-            if expected is not None and expected(failed):
-                self._on_event(OperationSucceeded(resource, verb, seconds, was_absent=is_absent(failed)))
-            else:
-                self._on_event(OperationFailed(resource, verb, seconds, failed.faults, failed.unclear))
-            return failed
         except anyio.get_cancelled_exc_class():
             self._on_event(
                 OperationFailed(resource, verb, time.monotonic() - started, (canceled(verb),), unclear=verb.mutates)
             )
             raise
+        finally:
+            self.pauses.leave(pause)
+        seconds = time.monotonic() - started
+        if result is not None and not same_resource(resource.identifiers, result.identifiers):
+            failed = self._mistaken(session, verb, resource, result)
+        elif result is None and failed is None:
+            failed = self._interrupted(pause, verb)
+        if failed is not None:
+            if expected is not None and expected(failed):
+                self._on_event(OperationSucceeded(resource, verb, seconds, was_absent=is_absent(failed)))
+            else:
+                self._on_event(OperationFailed(resource, verb, seconds, failed.faults, failed.unclear))
+            return failed
+        assert result is not None
         known = ResourceRef(resource.symbolic_name, resource.type, result.identifiers or resource.identifiers)
-        self._on_event(OperationSucceeded(known, verb, time.monotonic() - started))
+        self._on_event(OperationSucceeded(known, verb, seconds))
         return result
+
+    def _mistaken(self, session: Session, verb: Verb, resource: ResourceRef, result: ResourceResult) -> Failed:
+        """An answer about another resource than the one that was asked for (P-RESULT-02)."""
+        asked, answered = (
+            json.dumps(encode_unknowns(identifiers), ensure_ascii=False)
+            for identifiers in (resource.identifiers, result.identifiers)
+        )
+        message = (
+            f"provider {session.name} was asked for {asked} and answered {verb.method} with the identifiers "
+            f"{answered}; every answer about a resource has its identifiers"
+        )
+        return Failed((Fault("ProtocolViolation", self._redactor.text(message)),), "ProtocolViolation", verb.mutates)
+
+    def _interrupted(self, pause: Pause, verb: Verb) -> Failed:
+        """What a call ends with that was stopped between two tries: its last answer, and that no other followed."""
+        notice = pause.notice
+        last = f"{notice.code}: {notice.message}" if notice is not None else "no try ended"
+        unclear = pause.unclear and verb.mutates
+        tail = "; it may have taken effect, and the next run finds out" if unclear else ""
+        message = f"the run was stopped before the next try; the last one failed with {last}{tail}"
+        return Failed((Fault(ErrorCode.CANCELED, self._redactor.text(message)),), ErrorCode.CANCELED, unclear)
 
     def failed(self, error: ExtensorError, verb: Verb = Verb.GET) -> Failed:
         """An exception as data, without secrets."""

@@ -5,14 +5,22 @@ import time
 import anyio
 
 from extensor.contract import ErrorCode, Fault, Import, JsonObject, Verb, find_unknowns, format_path, has_unknown
-from extensor.contract.redaction import MASK, Redactor
+from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Failed, canceled
 from extensor.engine.connector import connected
-from extensor.engine.describe import describe, duplicate_fault, duplicate_key, known_identifiers, learn_types
+from extensor.engine.describe import (
+    describe,
+    duplicate_fault,
+    duplicate_key,
+    known_identifiers,
+    learn_types,
+    start_fault,
+)
 from extensor.engine.events import OnEvent, ResourceSkipped, RunFinished, RunStatus, ignore_events
 from extensor.engine.executor import Executor, InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Ledger
+from extensor.engine.notes import note_of
 from extensor.engine.prepare import Prepared, Run, prepare
 from extensor.engine.providers import RecordedProviders, recorded_provider
 from extensor.engine.records import ProviderRecord, Record
@@ -25,11 +33,12 @@ from extensor.engine.results import (
     ResourceFault,
     ResourceOutcome,
 )
+from extensor.engine.secrecy import shown_outputs
 from extensor.engine.sessions import Connector, Session
 from extensor.engine.state import StackState, open_stack
 from extensor.errors import ExtensorError, TemplateError
 
-_PROVIDER_FAULTS = frozenset({"StartFailed", "ProviderNotFound"})
+_PROVIDER_FAULTS = frozenset({"StartFailed", "ProviderNotFound", ErrorCode.UNSUPPORTED_VERSION})
 
 
 async def deploy(
@@ -89,6 +98,11 @@ class _Deployment:
         await describe(run, strict=False)
         if run.faults:
             return self._result("Failed", tuple(run.faults))
+        async with run.caller.pauses.until(self._stop):
+            return await self._run_through()
+
+    async def _run_through(self) -> DeployResult:
+        run = self._run
         left = await self._executor.run(run.graph, self._perform, on_skipped=self._skipped, stop=self._stop)
         for key in left:
             self._note(run.prepared[key], "Canceled", reason="the run was stopped before its turn")
@@ -122,7 +136,7 @@ class _Deployment:
             self._refuse_unknown(prepared, properties)
             imported = self._imported(prepared)
             alias = prepared.instance.decl.import_alias
-            session = await self._run.pool.session(self._run.wanted(alias))
+            session = await self._session(alias)
             if alias in self._run.late:
                 await learn_types(self._run, alias, session)
         except TemplateError as error:
@@ -133,6 +147,10 @@ class _Deployment:
             self._note(prepared, "Canceled", reason="the run was stopped before its turn")
             raise
         prepared.identifiers = prepared.identifiers or known_identifiers(prepared.shape, properties)
+        self._run.learn(prepared, properties)
+        if not prepared.settled and (secret := self._run.secret_identifiers(prepared)):
+            prepared.identifiers = None
+            return self._failed(prepared, tuple(secret), started)
         started = time.monotonic()  # the provider's start is nobody's in particular
         work = self._read if prepared.instance.existing else self._save
         return await work(prepared, properties, imported, session, started)
@@ -146,7 +164,11 @@ class _Deployment:
             self._note(prepared, "Canceled", (canceled(Verb.GET),), started=started)
             raise
         if isinstance(answer, Failed):
+            if answer.code == ErrorCode.CANCELED and self._run.caller.pauses.stopping:
+                self._note(prepared, "Canceled", answer.faults, started=started)
+                return False
             return self._failed(prepared, answer.faults, started)
+        self._run.learn(prepared, answer.properties)
         for identifiers in (prepared.identifiers, answer.identifiers):
             if identifiers:
                 self._ledger.claim_unrecorded(
@@ -176,10 +198,14 @@ class _Deployment:
             raise
         if isinstance(answer, Failed):
             await self._save_failed(record, answer)
-            status: OutcomeStatus = "Unclear" if answer.unclear else "Failed"
-            self._note(prepared, status, answer.faults, identifiers=record.identifiers, started=started)
+            canceled_between = answer.code == ErrorCode.CANCELED and run.caller.pauses.stopping
+            status: OutcomeStatus = "Unclear" if answer.unclear else "Canceled" if canceled_between else "Failed"
+            self._note(
+                prepared, status, run.placed(prepared, *answer.faults), identifiers=record.identifiers, started=started
+            )
             return False
         await self._ledger.saved(record, answer.identifiers, answer.config_id)
+        run.learn(prepared, answer.properties)
         run.references.tell(key, answer.properties)
         self._note(prepared, "Saved", identifiers=record.identifiers, started=started)
         return True
@@ -188,7 +214,7 @@ class _Deployment:
         identifiers = failed.resource.get("identifiers") if failed.resource is not None else None
         await self._ledger.save_failed(
             record,
-            "; ".join(f"{fault.code}: {fault.message}" for fault in failed.faults),
+            note_of(failed.faults),
             refused=failed.refused,
             unclear=failed.unclear,
             identifiers=identifiers if isinstance(identifiers, dict) else None,
@@ -215,6 +241,13 @@ class _Deployment:
             )
         return Import(declared.provider, declared.version, config)
 
+    async def _session(self, alias: str) -> Session:
+        """The provider's session. Raises `TemplateError` with why it cannot be used."""
+        try:
+            return await self._run.pool.session(self._run.wanted(alias))
+        except ExtensorError as error:
+            raise TemplateError.many([start_fault(self._run, alias, error)]) from error
+
     def _provider(self, prepared: Prepared) -> ProviderRecord:
         alias = prepared.instance.decl.import_alias
         if alias not in self._providers:
@@ -238,6 +271,9 @@ class _Deployment:
 
     def _skipped(self, key: str, cause: str) -> None:
         prepared = self._run.prepared[key]
+        if cause in self._outcomes and self._outcomes[cause].status == "Canceled":
+            self._note(prepared, "Canceled", reason="the run was stopped before its turn")
+            return
         reason = f"it depends on {cause}, which {'was skipped' if self._is_skipped(cause) else 'failed'}"
         self._note(prepared, "Skipped", reason=reason)
         self._run.on_event(ResourceSkipped(prepared.ref(), reason))
@@ -246,8 +282,7 @@ class _Deployment:
         return key in self._outcomes and self._outcomes[key].status == "Skipped"
 
     def _failed(self, prepared: Prepared, faults: tuple[Fault, ...], started: float) -> bool:
-        redacted = tuple(Fault(fault.code, self._run.redactor.text(fault.message), fault.path) for fault in faults)
-        self._note(prepared, "Failed", redacted, started=started)
+        self._note(prepared, "Failed", self._run.placed(prepared, *faults), started=started)
         return False
 
     def _note(
@@ -268,8 +303,8 @@ class _Deployment:
     def _outputs(self) -> dict[str, OutputValue]:
         declared = self._run.scope.template.outputs
         return {
-            name: OutputValue(declared[name].schema.type or "object", MASK if declared[name].secure else value)
-            for name, value in self._run.scope.outputs().items()
+            name: OutputValue(declared[name].schema.type or "object", value)
+            for name, value in shown_outputs(self._run.scope, self._run.secretless, self._run.redactor).items()
         }
 
     def _all_errors(self) -> tuple[ResourceFault, ...]:
@@ -280,7 +315,7 @@ class _Deployment:
                 if fault.code in _PROVIDER_FAULTS and fault in told:
                     continue  # one provider that does not start fails each of its resources; the reason is told once
                 told.add(fault)
-                found.append(ResourceFault(outcome.symbolic_name, fault))
+                found.append(ResourceFault(None if fault.code in _PROVIDER_FAULTS else outcome.symbolic_name, fault))
         return tuple(found)
 
     def _ordered(self) -> list[ResourceOutcome]:

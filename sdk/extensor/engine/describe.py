@@ -7,6 +7,7 @@ from extensor.engine.events import ResourcePlanned, RunStarted
 from extensor.engine.identity import canonical, identity
 from extensor.engine.prepare import Prepared, Run
 from extensor.engine.results import ResourceFault
+from extensor.engine.secrecy import learn
 from extensor.engine.sessions import Session
 from extensor.errors import ExtensorError, OperationFailed, ProtocolViolation, RpcError, TemplateError
 from extensor.types import Shape, TypeIndex, shape_of
@@ -46,6 +47,7 @@ async def learn_types(run: Run, alias: str, session: Session) -> None:
             return  # it is deployed without what types are good for
         finally:
             run.late.discard(alias)
+        _learn_config(run, alias, index)
         for prepared in run.prepared.values():
             if prepared.instance.decl.import_alias == alias:
                 try:
@@ -67,14 +69,15 @@ async def _describe(run: Run, alias: str, members: list[Prepared], strict: bool)
         index = await session.types()
     except (OperationFailed, ProtocolViolation, RpcError) as error:
         if isinstance(error, OperationFailed) and error.failure.code not in _NO_TYPES and strict:
-            run.faults.append(ResourceFault(None, _start_fault(run, error)))
+            run.faults.append(ResourceFault(None, start_fault(run, alias, error)))
         return
     except ExtensorError as error:
         if strict:
-            run.faults.append(ResourceFault(None, _start_fault(run, error)))
+            run.faults.append(ResourceFault(None, start_fault(run, alias, error)))
         return
     declared = run.scope.template.imports[alias]
     if index.config_type is not None:
+        _learn_config(run, alias, index)
         found = validate(config, index.config_type, purpose="config", path=(*declared.path, "config"))
         run.faults.extend(ResourceFault(None, fault) for fault in found)
     for prepared in members:
@@ -87,17 +90,22 @@ def _check(run: Run, prepared: Prepared, index: TypeIndex) -> None:
         type_ = index.resource(instance.type)
     except OperationFailed as error:
         path = format_path((*instance.decl.path, "type"))
-        run.faults.append(ResourceFault(instance.key, Fault(error.failure.code, str(error), path)))
+        run.faults.extend(
+            ResourceFault(instance.key, Fault(fault.code, fault.message, path)) for fault in error.failure.faults
+        )
         return
     prepared.shape = shape_of(type_)
+    run.learn(prepared, prepared.properties)
     # A get must not hold unknowns; the body of one that waits for others is looked at in its turn.
     if prepared.settled or not instance.existing:
         purpose = "get" if instance.existing else "preview_save"
         faults = validate(prepared.properties, type_, purpose=purpose, path=instance.properties_path)
         run.faults.extend(ResourceFault(instance.key, fault) for fault in faults)
     prepared.identifiers = known_identifiers(prepared.shape, prepared.properties)
-    if run.secretless is not None and prepared.identifiers:
-        _refuse_secret_identifiers(run, prepared)
+    if run.has_secure and prepared.identifiers:
+        secret = run.secret_identifiers(prepared)
+        run.faults.extend(ResourceFault(instance.key, fault) for fault in secret)
+        prepared.identifiers = None if secret else prepared.identifiers
 
 
 def known_identifiers(shape: Shape | None, properties: JsonObject) -> JsonObject | None:
@@ -137,23 +145,16 @@ def duplicate_fault(run: Run, prepared: Prepared, other: str) -> Fault:
     )
 
 
-def _refuse_secret_identifiers(run: Run, prepared: Prepared) -> None:
-    assert prepared.shape is not None
-    for path in run.tainted(prepared):
-        names = tuple(part for part in path if isinstance(part, str))
-        if any(names[: len(own)] == own or own[: len(names)] == names for own in prepared.shape.identifiers):
-            run.faults.append(
-                ResourceFault(
-                    prepared.instance.key,
-                    Fault(
-                        "SecretIdentifier",
-                        "an identifier is recorded and shown, so it must not come from a secure parameter",
-                        format_path((*prepared.instance.properties_path, *path)),
-                    ),
-                )
-            )
-
-
-def _start_fault(run: Run, error: ExtensorError) -> Fault:
+def start_fault(run: Run, alias: str, error: ExtensorError) -> Fault:
+    """Why a provider cannot be used, at the place of the template that asks for it where that can be the remedy."""
     code = error.failure.code if isinstance(error, OperationFailed) else type(error).__name__
-    return Fault(code, run.redactor.text(str(error)))
+    text = run.redactor.text(str(error))
+    if text.startswith(f"{ErrorCode.UNSUPPORTED_VERSION}: "):
+        place = (*run.scope.template.imports[alias].path, "version")
+        return Fault(ErrorCode.UNSUPPORTED_VERSION, text.split(": ", 1)[1], format_path(place))
+    return Fault(code, text)
+
+
+def _learn_config(run: Run, alias: str, index: TypeIndex) -> None:
+    if index.config_type is not None:
+        learn(run.redactor, shape_of(index.config_type), run.config(alias))

@@ -71,12 +71,13 @@ async def destroy(
                 state.begin(run_id, "destroy", "")
                 status: RunStatus = "Failed"
                 try:
+                    caller = Caller(run_id, budget_seconds, on_event, redactor)
                     removal = Removal(
                         Ledger(state, run_id),
                         state.providers,
                         recorded,
                         SessionPool(connection, on_event, redact=redactor.text),
-                        Caller(run_id, budget_seconds, on_event, redactor),
+                        caller,
                         on_event,
                     )
                     records = list(state.records.values())
@@ -84,9 +85,10 @@ async def destroy(
                     for record in records:
                         ref = ResourceRef(record.symbol, record.type, record.identifiers or {})
                         on_event(ResourcePlanned(ref, record.depends_on))
-                    outcomes = await removal.run(
-                        records, executor or InProcessExecutor(parallelism, stop_grace_seconds), stop=stop
-                    )
+                    async with caller.pauses.until(stop):
+                        outcomes = await removal.run(
+                            records, executor or InProcessExecutor(parallelism, stop_grace_seconds), stop=stop
+                        )
                     stopped = stop is not None and stop.is_set()
                     if all(outcome.status == "Deleted" for outcome in outcomes):
                         status = "Succeeded"

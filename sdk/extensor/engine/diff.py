@@ -57,7 +57,7 @@ def property_changes(
             format_path(("properties", *path)),
             kind,
             None if kind == "Create" else _at(shown_before, path),
-            _unknown(path) if names_of(path) in rules.unknown else _at(shown_after, path),
+            _after(path, shown_after, rules),
         )
         for path, kind in found
     )
@@ -74,6 +74,19 @@ def masked(body: Json, redactor: Redactor, tainted: frozenset[Path] = frozenset(
     if isinstance(body, list):
         return [masked(item, redactor, tainted, (*path, index)) for index, item in enumerate(body)]
     return redactor.data(body)
+
+
+def left_out(body: Json, shown: Json, path: Path = ()) -> Iterator[Path]:
+    """Places that a body has, with a value, and its copy has not."""
+    if isinstance(body, dict) and isinstance(shown, dict):
+        for name, value in body.items():
+            if name in shown:
+                yield from left_out(value, shown[name], (*path, name))
+            elif value is not None:
+                yield (*path, name)
+    elif isinstance(body, list) and isinstance(shown, list):
+        for index, (value, other) in enumerate(zip(body, shown, strict=False)):
+            yield from left_out(value, other, (*path, index))
 
 
 def same(one: Json, other: Json) -> bool:
@@ -126,6 +139,13 @@ def _at(body: Json, path: Path) -> Json:
         else:
             return body
     return body
+
+
+def _after(path: Path, shown: Json, rules: Rules) -> Json:
+    value = _at(shown, path)
+    if names_of(path) in rules.unknown and type(value) is not Unknown:  # its own says what it waits for
+        return _unknown(path)
+    return value
 
 
 def _unknown(path: Path) -> Unknown:

@@ -90,13 +90,14 @@ class OperationProgressed:
 
 @dataclass(frozen=True, slots=True)
 class OperationRetried:
-    """A call is tried again after `delay` seconds."""
+    """A call is tried again after `delay` seconds. `left` is how many the whole operation still has."""
 
     resource: ResourceRef
     verb: Verb
     attempt: int
     delay: float
     reason: str
+    left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

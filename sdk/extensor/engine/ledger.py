@@ -20,7 +20,7 @@ class Register:
         self._records = records
         self._providers = providers
         self._alive: set[int] = set()
-        self._alive_elsewhere: dict[Identity, tuple[str, str | None]] = {}
+        self._alive_elsewhere: dict[Identity, tuple[str, str | None, bool]] = {}
         self._by_identity: dict[Identity, list[Record]] = {}
         self._by_symbol: dict[str, list[Record]] = {}
         for record in records.values():
@@ -59,13 +59,21 @@ class Register:
             self._alive.add(record.id)
 
     def claim_unrecorded(
-        self, provider: str, type_: str, identifiers: JsonObject, symbol: str, config_id: str | None = None
+        self,
+        provider: str,
+        type_: str,
+        identifiers: JsonObject,
+        symbol: str,
+        config_id: str | None = None,
+        *,
+        absent: bool = False,
     ) -> None:
         """The template reads this resource, or is going to make it: it must not be deleted as left over.
 
-        `config_id` names its control plane, where the provider has said so.
+        `config_id` names its control plane, where the provider has said so. `absent`: there is no such resource yet, so
+        that one of the same identity which is there is in another control plane.
         """
-        self._alive_elsewhere[identity(provider, type_, identifiers)] = symbol, config_id
+        self._alive_elsewhere[identity(provider, type_, identifiers)] = symbol, config_id, absent
 
     def left_over(self) -> list[Record]:
         """Records that no instance of the template claimed, in the order in which they were saved."""
@@ -81,8 +89,9 @@ class Register:
         """
         for key in self._identities(record):
             if key in self._alive_elsewhere:
-                symbol, config_id = self._alive_elsewhere[key]
-                if record.config_id is None or config_id is None or record.config_id == config_id:
+                symbol, config_id, absent = self._alive_elsewhere[key]
+                apart = absent if config_id is None else config_id != record.config_id
+                if record.config_id is None or not apart:
                     return symbol
             for other in self._by_identity.get(key, ()):
                 if (

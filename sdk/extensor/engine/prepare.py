@@ -1,19 +1,22 @@
 """What every run over a template begins with: parameters, instances, order, and each fault that shows in them."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 import anyio
 
-from extensor.contract import Json, JsonObject, Path, Unknown, find_unknowns, has_unknown
+from extensor.contract import Fault, Json, JsonObject, Path, has_unknown
 from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Caller
 from extensor.engine.events import OnEvent, ResourceRef, RunKind
 from extensor.engine.graph import Graph
+from extensor.engine.places import placed
 from extensor.engine.plan import Instance, Plan, expand, make_graph
 from extensor.engine.references import References
 from extensor.engine.results import DeploymentRequest, ResourceFault
+from extensor.engine.secrecy import learn, secret_identifiers, tainted_paths, veiling
 from extensor.engine.sessions import Connector, SessionPool, Wanted
 from extensor.errors import TemplateError
 from extensor.template import Scope, references_of
@@ -55,8 +58,8 @@ class Run:
     pool: SessionPool
     caller: Caller
     redactor: Redactor
-    secretless: Scope | None
-    """Evaluates with secure parameters unknown; ``None`` when the template has none."""
+    secretless: Scope
+    """Evaluates with everything secret unknown: secure parameters, and secret properties of resources."""
     faults: list[ResourceFault] = field(default_factory=list[ResourceFault])
     started: float = field(default_factory=anyio.current_time)
     late: set[str] = field(default_factory=set[str])
@@ -80,13 +83,33 @@ class Run:
         return self.scope.evaluate_properties(instance.decl, loop=instance.loop)
 
     def tainted(self, prepared: Prepared) -> frozenset[Path]:
-        """Places in the properties whose values come from secure parameters."""
-        if self.secretless is None:
+        """Places in the properties whose values come from secure parameters or secret properties."""
+        if prepared.settled and not self.has_secure:
             return frozenset()
         instance = prepared.instance
-        known = self.properties(prepared)
         hidden = self.secretless.evaluate_properties(instance.decl, loop=instance.loop)
-        return frozenset(path for path, _ in find_unknowns(hidden) if not _is_unknown_at(known, path))
+        return tainted_paths(self.properties(prepared), hidden)
+
+    @property
+    def has_secure(self) -> bool:
+        """Whether the template has secure parameters."""
+        return any(parameter.secure for parameter in self.request.template.parameters.values())
+
+    def learn(self, prepared: Prepared, *bodies: Json) -> None:
+        """Keep the secrets in bodies of a resource out of everything that is told from now on."""
+        learn(self.redactor, prepared.shape, *bodies)
+
+    def secret_identifiers(self, prepared: Prepared) -> list[Fault]:
+        """A fault for each identifier that depends on a secret."""
+        return secret_identifiers(self.tainted(prepared), prepared.shape, prepared.instance.properties_path)
+
+    def placed(self, prepared: Prepared, *faults: Fault) -> tuple[Fault, ...]:
+        """A provider's faults, free of secrets, at their places in the template."""
+        decl = prepared.instance.decl
+        declared = self.scope.template.imports[decl.import_alias]
+        return tuple(
+            placed(Fault(fault.code, self.redactor.text(fault.message), fault.path), decl, declared) for fault in faults
+        )
 
 
 def wanted_provider(request: DeploymentRequest, scope: Scope, alias: str) -> Wanted:
@@ -113,11 +136,11 @@ def prepare(
     plan = expand(request.template, scope)
     references.bind(plan)
     faults: list[ResourceFault] = []
+    prepared: dict[str, Prepared] = {}
     asked_by_config = {
         alias: _asked_by_config(alias, scope, references, faults)
         for alias in {instance.decl.import_alias: None for instance in plan.instances.values()}
     }
-    prepared: dict[str, Prepared] = {}
     edges: dict[str, set[str]] = {}
     written: dict[str, set[str]] = {}
     for key, instance in plan.instances.items():
@@ -125,13 +148,15 @@ def prepare(
         try:
             properties = scope.evaluate_properties(instance.decl, loop=instance.loop)
         except TemplateError as error:
-            faults.extend(ResourceFault(key, fault) for fault in error.faults)
+            found = every_fault(scope, instance) or error.faults
+            faults.extend(ResourceFault(key, fault) for fault in found)
             properties = {}
         prepared[key] = Prepared(instance, properties, not asked and not has_unknown(properties))
         symbol = instance.decl.symbol
         if symbol not in written:
             written[symbol] = _written(instance, plan)
         edges[key] = asked | written[symbol] | asked_by_config[instance.decl.import_alias]
+    faults.extend(ResourceFault(None, fault) for fault in _outputs_faults(scope))
     graph = make_graph(plan, scope, edges)
     deployment_id = str(uuid.uuid4())
     return Run(
@@ -147,9 +172,51 @@ def prepare(
         SessionPool(connector, on_event, redact=redactor.text),
         Caller(deployment_id, request.budget_seconds, on_event, redactor),
         redactor,
-        _secretless(request, scope, references),
+        _secretless(request, scope, veiling(references, lambda key: _shape_of(prepared, key))),
         faults,
     )
+
+
+def every_fault(scope: Scope, instance: Instance) -> list[Fault]:
+    """Each fault of an instance's properties that can be met by evaluating them part by part, in document order."""
+    found: dict[Fault, None] = {}
+
+    def look(value: Json, path: Path) -> None:
+        if isinstance(value, dict) and value and not any(_is_special(name, item) for name, item in value.items()):
+            for name, item in value.items():
+                look(item, (*path, name))
+        elif isinstance(value, list):
+            for position, item in enumerate(value):
+                look(item, (*path, position))
+        else:
+            try:
+                scope.evaluate(value, path, loop=instance.loop)
+            except TemplateError as error:
+                found.update(dict.fromkeys(error.faults))
+
+    look(instance.decl.properties, instance.properties_path)
+    return list(found)
+
+
+def _is_special(name: str, item: Json) -> bool:
+    """Whether an object with this member is evaluated as a whole: it has a loop, or a name that is an expression."""
+    return (name == "copy" and isinstance(item, list)) or name.startswith("[")
+
+
+def _shape_of(prepared: dict[str, Prepared], key: str) -> Shape | None:
+    return prepared[key].shape if key in prepared else None
+
+
+def _outputs_faults(scope: Scope) -> list[Fault]:
+    """What is wrong with the outputs whatever the resources will be: they are evaluated when all is done."""
+    found: list[Fault] = []
+    for declared in scope.template.outputs.values():
+        try:
+            if declared.condition is True or scope.evaluate(declared.condition, (*declared.path, "condition")) is True:
+                scope.output(declared)
+        except TemplateError as error:
+            found += error.faults
+    return found
 
 
 def _written(instance: Instance, plan: Plan) -> set[str]:
@@ -167,11 +234,9 @@ def _asked_by_config(alias: str, scope: Scope, references: References, faults: l
     return asked
 
 
-def _secretless(request: DeploymentRequest, scope: Scope, references: References) -> Scope | None:
+def _secretless(request: DeploymentRequest, scope: Scope, references: Callable[[str], Json]) -> Scope:
     """A scope in which secure parameters are unknown and the others have the values they have in `scope`."""
     declared = request.template.parameters
-    if not any(parameter.secure for parameter in declared.values()):
-        return None
     given = {name.lower(): value for name, value in request.parameters.items()}
     values: dict[str, Json] = {}
     for name in declared:
@@ -195,14 +260,3 @@ def _secretless(request: DeploymentRequest, scope: Scope, references: References
             if not has_unknown(first.evaluate(expression, parameter.path)):  # else a secret went into the default
                 values[name] = scope.evaluate(expression, parameter.path)
     return secretless()
-
-
-def _is_unknown_at(body: Json, path: Path) -> bool:
-    for part in path:
-        if type(body) is Unknown:
-            return True
-        try:
-            body = body[part]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return type(body) is Unknown

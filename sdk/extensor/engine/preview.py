@@ -7,24 +7,27 @@ from extensor.contract import (
     ErrorCode,
     Fault,
     Import,
+    Json,
     JsonObject,
     Path,
     ResourceResult,
     Unknown,
     Verb,
-    format_path,
     has_unknown,
     parse_path,
 )
 from extensor.engine.calls import Failed, is_absent
-from extensor.engine.describe import known_identifiers, learn_types
+from extensor.engine.describe import known_identifiers, learn_types, start_fault
 from extensor.engine.ledger import Register
+from extensor.engine.places import reason_of
 from extensor.engine.prepare import Prepared, Run
 from extensor.engine.providers import recorded_provider
 from extensor.engine.records import Record
 from extensor.engine.results import ResourceFault
+from extensor.engine.secrecy import expression_of
 from extensor.engine.sessions import Session
 from extensor.errors import ExtensorError, TemplateError
+from extensor.types import Shape
 
 CONFIG_UNKNOWN = "not previewable: configuration unknown"
 
@@ -44,6 +47,8 @@ class Seen:
     after: ResourceResult | None = None
     reason: str | None = None
     record: Record | None = None
+    config_id: str | None = None
+    """The control plane, as `get` named it."""
 
 
 class Previewer:
@@ -57,12 +62,18 @@ class Previewer:
         self._register = register
         self._compare = compare
         self._decide = decide
+        self._faulty = {item.symbolic_name for item in run.faults}
         self.seen: dict[str, Seen] = {}
 
     async def perform(self, key: str) -> bool:
         """Preview one instance. True, so that what depends on it has its turn: it sees unknown values at worst."""
         seen = self.seen[key] = Seen(self._run.prepared[key])
-        await self._see(seen)
+        known = [item.fault for item in self._run.faults if item.symbolic_name == key] if key in self._faulty else []
+        if known:  # more about it would be said of properties that the template does not mean
+            seen.reason = reason_of(known)
+            self._register.claim_symbol(key)
+        else:
+            await self._see(seen)
         self._decide(seen)
         return True
 
@@ -81,7 +92,10 @@ class Previewer:
         try:
             session = await self._run.pool.session(self._run.wanted(prepared.instance.decl.import_alias))
         except ExtensorError as error:
-            seen.reason = f"the provider could not be started: {self._run.redactor.text(str(error))}"
+            fault = start_fault(self._run, prepared.instance.decl.import_alias, error)
+            if all(item.fault != fault for item in self._run.faults):
+                self._run.faults.append(ResourceFault(None, fault))
+            seen.reason = "its provider did not start"
             self._register.claim_symbol(prepared.instance.key)
             return
         if prepared.instance.decl.import_alias in self._run.late:
@@ -90,6 +104,11 @@ class Previewer:
         imported = Import(declared.provider, declared.version, config)
         seen.identifiers = known_identifiers(prepared.shape, properties)
         prepared.identifiers = seen.identifiers
+        self._run.learn(prepared, properties)
+        if not prepared.settled and (secret := self._run.secret_identifiers(prepared)):
+            self._fault(seen, *secret)
+            self._register.claim_symbol(prepared.instance.key)
+            return
         if prepared.instance.existing:
             await self._read(seen, properties, imported, session)
         else:
@@ -110,6 +129,7 @@ class Previewer:
         if not isinstance(answer, Failed):
             seen.identifiers = answer.identifiers or seen.identifiers
             seen.before, seen.looked = answer.properties, True
+            self._run.learn(prepared, answer.properties)
             self._run.references.tell(prepared.instance.key, answer.properties)
         elif is_absent(answer) and self._waits_for_change(prepared):
             seen.reason = "it is not there yet; the deployment may make it"
@@ -131,17 +151,19 @@ class Previewer:
         )
         if not isinstance(answer, Failed):
             seen.after = answer
+            self._run.learn(prepared, answer.properties)
             if seen.record is None and seen.identifiers is not None:
                 self._register.claim_unrecorded(
                     imported.provider,
                     prepared.instance.type,
                     seen.identifiers,
                     prepared.instance.key,
-                    answer.config_id,
+                    answer.config_id or seen.config_id,
+                    absent=seen.looked and seen.before is None,
                 )
-            run.references.tell(prepared.instance.key, told(answer, prepared))
+            run.references.tell(prepared.instance.key, told(answer, prepared, seen.before))
         elif _is_not_previewable(answer):
-            seen.reason = "; ".join(fault.message for fault in answer.faults)
+            seen.reason = reason_of(answer.faults)
         else:
             self._fault(seen, *answer.faults)
 
@@ -161,7 +183,8 @@ class Previewer:
         ref = prepared.ref(None if identifiers is properties else identifiers)
         answer = await self._run.caller.call(session, Verb.GET, imported, ref, identifiers, expected=is_absent)
         if not isinstance(answer, Failed):
-            seen.before, seen.looked = answer.properties, True
+            seen.before, seen.looked, seen.config_id = answer.properties, True, answer.config_id
+            self._run.learn(prepared, answer.properties)
             seen.identifiers = answer.identifiers or seen.identifiers
             return True
         if is_absent(answer):
@@ -190,23 +213,21 @@ class Previewer:
         return False
 
     def _fault(self, seen: Seen, *faults: Fault) -> None:
-        key = seen.prepared.instance.key
-        for fault in faults:
-            self._run.faults.append(
-                ResourceFault(key, Fault(fault.code, self._run.redactor.text(fault.message), fault.path))
-            )
-        seen.reason = "; ".join(self._run.redactor.text(fault.message) for fault in faults)
+        placed = self._run.placed(seen.prepared, *faults)
+        self._run.faults.extend(ResourceFault(seen.prepared.instance.key, fault) for fault in placed)
+        seen.reason = reason_of(placed)
 
 
-def told(answer: ResourceResult, prepared: Prepared) -> JsonObject | Unknown:
+def told(answer: ResourceResult, prepared: Prepared, before: JsonObject | None = None) -> JsonObject | Unknown:
     """What a preview lets others refer to: what it shows as known, and an unknown for all it cannot tell.
 
-    Without a type nobody knows which properties a preview leaves out, so that all of it is unknown.
+    What a provider sets once and never changes is known from `before`, what is there now, once it is there. Without a
+    type nobody knows which properties a preview leaves out, so that all of it is unknown.
     """
     if prepared.shape is None or answer.properties is None:
         return Unknown()
     shown: JsonObject = dict(answer.properties)
-    name = prepared.instance.key.replace("'", "''")
+    name = prepared.instance.key
     for path in prepared.shape.read_only:
         _veil(shown, path, name, only_missing=True)
     for path in prepared.shape.calculated:
@@ -217,7 +238,31 @@ def told(answer: ResourceResult, prepared: Prepared) -> JsonObject | Unknown:
                 _veil(shown, parse_path(text)[1:], name)
             except ValueError:
                 return Unknown()
+    for path in _lasting(prepared.shape) if before is not None else ():
+        _keep(shown, before, path)
     return shown
+
+
+def _lasting(shape: Shape) -> list[Path]:
+    """Read-only properties that stay as they were first: immutable ones and identifiers."""
+    return [path for path in shape.read_only if path in shape.immutable or path in shape.identifiers]
+
+
+def _keep(shown: JsonObject, before: Json, path: Path) -> None:
+    """Put what is there now where nothing, or an unknown, is shown."""
+    for part in path:
+        before = before.get(str(part)) if isinstance(before, dict) else None
+    if before is None:
+        return
+    body = shown
+    *above, last = path
+    for part in above:
+        inner = body.get(str(part))
+        if not isinstance(inner, dict):
+            return
+        body[str(part)] = body = dict(inner)
+    if body.get(str(last)) is None or type(body.get(str(last))) is Unknown:
+        body[str(last)] = before
 
 
 def _veil(shown: JsonObject, path: Path, name: str, *, only_missing: bool = False) -> None:
@@ -233,7 +278,7 @@ def _veil(shown: JsonObject, path: Path, name: str, *, only_missing: bool = Fals
         body = inner
     if not isinstance(last, str) or (only_missing and body.get(last) is not None):
         return
-    body[last] = Unknown(f"[reference('{name}'){format_path(path)[1:]}]")
+    body[last] = Unknown(expression_of(name, path))
 
 
 def _is_not_previewable(failed: Failed) -> bool:

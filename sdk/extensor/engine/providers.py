@@ -18,7 +18,7 @@ _PARAMETER = re.compile(r"\bparameters\(\s*'((?:[^']|'')+)'\s*\)", re.IGNORECASE
 def recorded_provider(run: Run, alias: str) -> ProviderRecord:
     """What to remember of an import: everything a later run needs to reach the same provider, and no secret."""
     wanted = run.wanted(alias)
-    config = (run.secretless or run.scope).evaluate_config(alias)
+    config = run.secretless.evaluate_config(alias)
     needed = {
         name.replace("''", "'")
         for _, unknown in find_unknowns(config)

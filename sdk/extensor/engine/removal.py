@@ -11,6 +11,7 @@ from extensor.engine.events import OnEvent, ResourceForgotten, ResourceRef, Reso
 from extensor.engine.executor import Executor
 from extensor.engine.graph import CycleError, Graph
 from extensor.engine.ledger import Ledger
+from extensor.engine.notes import note_of
 from extensor.engine.providers import RecordedProviders
 from extensor.engine.records import ProviderRecord, Record
 from extensor.engine.results import OutcomeStatus, ResourceOutcome
@@ -98,9 +99,10 @@ class Removal:
             self._note(record, "Unclear", (canceled(Verb.DELETE),), started=started)
             raise
         if isinstance(answer, Failed) and not is_absent(answer):
-            note = "; ".join(f"{fault.code}: {fault.message}" for fault in answer.faults)
-            await self._ledger.delete_failed(record, f"delete: {note}", unclear=answer.unclear)
-            self._note(record, "Unclear" if answer.unclear else "Failed", answer.faults, started=started)
+            await self._ledger.delete_failed(record, f"delete: {note_of(answer.faults)}", unclear=answer.unclear)
+            canceled_between = answer.code == ErrorCode.CANCELED and self._caller.pauses.stopping
+            status: OutcomeStatus = "Unclear" if answer.unclear else "Canceled" if canceled_between else "Failed"
+            self._note(record, status, answer.faults, started=started)
             return False
         await self._ledger.deleted(record)
         self._note(record, "Deleted", started=started)

@@ -17,7 +17,8 @@ ChangeType: TypeAlias = Literal["Create", "Delete", "Modify", "NoChange", "Ignor
 PropertyChangeKind: TypeAlias = Literal["Create", "Delete", "Modify"]
 
 OutcomeStatus: TypeAlias = Literal["Saved", "Read", "Deleted", "Failed", "Unclear", "Skipped", "Canceled"]
-"""`Unclear`: nobody knows whether the call took effect; `Canceled`: its turn never came because the run was stopped."""
+"""`Unclear`: nobody knows whether the call took effect; `Canceled`: the run was stopped before its turn or between two
+tries."""
 
 DEFAULT_PARALLELISM = 32
 DEFAULT_BUDGET_SECONDS = 1800.0
@@ -81,6 +82,8 @@ class WhatIfResult:
     changes: tuple[Change, ...]
     unchanged: int
     faults: tuple[ResourceFault, ...] = ()
+    not_compared: tuple[tuple[str, str], ...] = ()
+    """Symbolic name and path of each write-only property given to a resource that exists: it may have changed."""
 
     @property
     def succeeded(self) -> bool:

@@ -2,12 +2,12 @@
 
 import anyio
 
-from extensor.contract import Json, JsonObject, Verb
+from extensor.contract import Json, JsonObject, Verb, format_path
 from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Failed, is_absent
 from extensor.engine.connector import connected
 from extensor.engine.describe import describe
-from extensor.engine.diff import Rules, masked, names_of, property_changes
+from extensor.engine.diff import Rules, left_out, masked, names_of, property_changes
 from extensor.engine.events import OnEvent, RunFinished, ignore_events
 from extensor.engine.executor import InProcessExecutor
 from extensor.engine.grouping import ungrouped
@@ -55,6 +55,7 @@ class _Comparison:
         self._register = Register({record.id: record for record in snapshot.records}, snapshot.providers)
         self._previewer = Previewer(run, self._register, compare=True, decide=self._decide)
         self._changes: dict[str, Change] = {}
+        self._blind: list[tuple[str, str]] = []
 
     async def run(self) -> WhatIfResult:
         run = self._run
@@ -66,7 +67,7 @@ class _Comparison:
         unchanged = sum(change.change_type == "NoChange" for change in ordered)
         if not run.faults:
             changes += await self._deletions()
-        return WhatIfResult(tuple(changes), unchanged, tuple(run.faults))
+        return WhatIfResult(tuple(changes), unchanged, tuple(run.faults), tuple(self._blind))
 
     def _decide(self, seen: Seen) -> None:
         prepared = seen.prepared
@@ -90,7 +91,9 @@ class _Comparison:
         delta = self._delta(prepared, seen.before, after, seen)
         if seen.before is None:
             self._note(seen, "Create", delta, _why_new(seen))
-        elif delta:
+            return
+        self._blind += [(prepared.instance.key, path) for path in _not_compared(prepared)]
+        if delta:
             self._note(seen, "Modify", delta)
         else:
             self._previewer.unchanged(seen)
@@ -156,6 +159,14 @@ class _Comparison:
         if record.symbol in self._run.plan.skipped:
             return "its condition is false"
         return "the template no longer declares it"
+
+
+def _not_compared(prepared: Prepared) -> list[str]:
+    """The write-only properties that a resource is given: no `get` shows what they are now."""
+    if prepared.shape is None:
+        return []
+    shown = prepared.shape.without_write_only(prepared.properties)
+    return [format_path(("properties", *path)) for path in left_out(prepared.properties, shown)]
 
 
 def _why_new(seen: Seen) -> str | None:

@@ -1,0 +1,101 @@
+"""Where secrets of parameters and resources show through: what is learnt of them, and what they make secret in turn."""
+
+from collections.abc import Callable
+
+from extensor.contract import Fault, Json, JsonObject, Path, Unknown, find_unknowns, format_path
+from extensor.contract.redaction import MASK, Redactor
+from extensor.engine.diff import masked, same
+from extensor.errors import TemplateError
+from extensor.template import Scope
+from extensor.types import Shape
+
+
+def veiled(name: str, value: Json, shape: Shape | None) -> Json:
+    """A copy of a resource's body in which each secret is an `Unknown`; the body itself when its type has none."""
+    if shape is None or not isinstance(value, dict):
+        return value
+    shown = shape.mask(value)
+    return value if shown is value else _veil(value, shown, name, ())
+
+
+def tainted_paths(known: Json, hidden: Json) -> frozenset[Path]:
+    """Places in a value that are unknown only where secrets are: what is there depends on a secret."""
+    return frozenset(path for path, _ in find_unknowns(hidden) if not _is_unknown_at(known, path))
+
+
+def learn(redactor: Redactor, shape: Shape | None, *bodies: Json) -> None:
+    """Have the redactor know every secret in the bodies of a resource, whoever gave or made it."""
+    if shape is None:
+        return
+    for body in bodies:
+        if isinstance(body, dict):
+            for secret in shape.secrets_in(body):
+                redactor.learn(secret)
+
+
+def shown_outputs(scope: Scope, secretless: Scope, redactor: Redactor) -> JsonObject:
+    """Every output's value as it may be shown: masked where it depends on a secret (P-SECRET-03), and where one shows.
+
+    Raises `TemplateError`.
+    """
+    declared = scope.template.outputs
+    return {
+        name: MASK if declared[name].secure else masked(value, redactor, _taint(value, name, secretless))
+        for name, value in scope.outputs().items()
+    }
+
+
+def secret_identifiers(paths: frozenset[Path], shape: Shape | None, place: Path) -> list[Fault]:
+    """The identifiers that depend on a secret. `paths` are tainted places; `place` is where the body stands."""
+    if shape is None:
+        return []
+    return [
+        Fault(
+            "SecretIdentifier",
+            "an identifier is recorded and shown, so it must not come from a secure parameter or a secret property",
+            format_path((*place, *path)),
+        )
+        for path in sorted(paths, key=repr)
+        if _touches(tuple(part for part in path if isinstance(part, str)), shape)
+    ]
+
+
+def veiling(reference: Callable[[str], Json], shape_of: Callable[[str], Shape | None]) -> Callable[[str], Json]:
+    """The same references without what is secret in them."""
+    return lambda name: veiled(name, reference(name), shape_of(name))
+
+
+def _taint(value: Json, name: str, secretless: Scope) -> frozenset[Path]:
+    try:
+        hidden = secretless.output(secretless.template.outputs[name])
+    except TemplateError:  # it cannot be told without the secrets, so all of it depends on them
+        return frozenset({()})
+    return tainted_paths(value, hidden)
+
+
+def _touches(names: tuple[str, ...], shape: Shape) -> bool:
+    return any(names[: len(own)] == own or own[: len(names)] == names for own in shape.identifiers)
+
+
+def _veil(value: Json, shown: Json, name: str, path: Path) -> Json:
+    if isinstance(value, dict) and isinstance(shown, dict):
+        return {key: _veil(item, shown.get(key), name, (*path, key)) for key, item in value.items()}
+    if isinstance(value, list) and isinstance(shown, list):
+        return [_veil(item, shown[index], name, (*path, index)) for index, item in enumerate(value)]
+    return value if type(value) is Unknown or same(value, shown) else Unknown(expression_of(name, path))
+
+
+def expression_of(name: str, path: Path) -> str:
+    """The expression for a place in a resource's properties."""
+    return "[reference('{}'){}]".format(name.replace("'", "''"), format_path(path)[1:])
+
+
+def _is_unknown_at(body: Json, path: Path) -> bool:
+    for part in path:
+        if type(body) is Unknown:
+            return True
+        try:
+            body = body[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return type(body) is Unknown
