@@ -51,8 +51,10 @@ class Placement:
     """What stood there."""
 
 
-def collect(plan: Callable[[Draw], T], *, seed: int, count: int, names: Names, canaries: Canaries) -> list[T]:
-    """Call `plan` with up to `count` different draws, the simplest first.
+def collect(
+    plan: Callable[[Draw], T], *, seed: int, count: int, names: Names, canaries: Canaries, plain: bool = True
+) -> list[T]:
+    """Call `plan` with up to `count` different draws, the simplest first if `plain`.
 
     Each draw depends on the seed and its own index alone, so that asking for more changes none. An example that makes
     the same choices as an earlier one is left out. What `plan` raises is let out.
@@ -60,7 +62,7 @@ def collect(plan: Callable[[Draw], T], *, seed: int, count: int, names: Names, c
     made: list[T] = []
     seen: set[bytes] = set()
     for index in range(count):
-        drawn, result = _example(plan, f"{seed}:{index}", names, canaries, plain=index == 0)
+        drawn, result = _example(plan, f"{seed}:{index}", names, canaries, plain=plain and index == 0)
         if drawn is not None and drawn not in seen:
             seen.add(drawn)
             made.append(result)

@@ -15,7 +15,7 @@ from extensor_conformance.answers import ConnectionEnded, NoAnswer
 from extensor_conformance.bench import Bench
 from extensor_conformance.canary import Canaries
 from extensor_conformance.case import Case
-from extensor_conformance.casefile import forget_case, known_cases, write_case
+from extensor_conformance.casefile import adopted, forget_case, known_cases, write_case
 from extensor_conformance.catalogue import Requirement, chosen, load
 from extensor_conformance.check import CaseCheck, Check, Passive, load_checks
 from extensor_conformance.events import (
@@ -29,6 +29,7 @@ from extensor_conformance.events import (
     RunStarted,
     Warned,
 )
+from extensor_conformance.faults import proxied_address
 from extensor_conformance.judging import Judge, StopSign, excuse
 from extensor_conformance.kind import Kind
 from extensor_conformance.ledger import Ledger
@@ -74,6 +75,7 @@ class Run:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.requirements = load(settings.requirements)
+        proxied_address(settings.fixture.faults, settings.faults, settings.fixture.config)
         self._rows = chosen(self.requirements.values(), settings.checks, settings.exclude, settings.level)
         self._checks = load_checks()
         self._stop = StopSign()
@@ -228,7 +230,7 @@ class Run:
             type_ = job.kind.name if job.kind is not None else None
             if job.check.id != WALK:
                 self._tell(CheckStarted(job.check.id, type_, number))
-            known = tuple(case.fresh(bench.names) for case in job.known)
+            known = tuple(adopted(case, bench.canaries).fresh(bench.names) for case in job.known)
             outcome = judge.run(job.check, job.kind, known if isinstance(job.check, CaseCheck) else ())
             self._count(outcome)
             if job.check.id == WALK:
@@ -245,7 +247,12 @@ class Run:
     def _settle(self, outcome: Outcome, worker: int) -> None:
         outcome = self._weighed(outcome)
         if outcome.case is not None and self.settings.folder is not None and outcome.verdict is not Verdict.ERROR:
-            facts: JsonObject = {**self._facts(), "fixture": self.settings.fixture.digest, "configKeys": self._keys()}
+            facts: JsonObject = {
+                **self._facts(),
+                "fixture": self.settings.fixture.digest,
+                "configKeys": self._keys(),
+                "start": self.settings.start,
+            }
             write_case(self.settings.folder / "cases", outcome, facts)
         with self._lock:
             self._outcomes.append(outcome)
@@ -364,17 +371,10 @@ class Run:
     # -- small things -------------------------------------------------------------------------------------------------
 
     def _ledger(self, started: datetime, names: Names) -> Ledger:
-        folder, subject = self.settings.folder, self.settings.subject
+        folder = self.settings.folder
         if folder is None or self.settings.read_only:
             return Ledger(None)
-        fixture = self.settings.fixture.source
-        header: JsonObject = {
-            "command": list(subject.command),
-            "address": subject.address,
-            "cwd": str(subject.cwd) if subject.cwd else None,
-            "fixture": str(fixture.resolve()) if fixture else None,
-        }
-        return Ledger(folder / f"ledger-{started:%Y%m%dT%H%M%S}-{names.salt[:6]}.jsonl", header)
+        return Ledger(folder / f"ledger-{started:%Y%m%dT%H%M%S}-{names.salt[:6]}.jsonl", self.settings.start)
 
     def _facts(self) -> JsonObject:
         settings = self.settings

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from extensor.contract import JsonObject
 from extensor_conformance.fixture import Fixture, Waiver
 from extensor_conformance.subject import Subject
 
@@ -72,6 +73,17 @@ class Settings:
     """A folder with the types of an earlier release, for compatibility."""
     max_case_failures: int = 1
     """Failing cases of one check and type after which it stops."""
+
+    @property
+    def start(self) -> JsonObject:
+        """How the provider is started or reached, for ledgers and case files."""
+        source = self.fixture.source
+        return {
+            "command": list(self.subject.command),
+            "address": self.subject.address,
+            "cwd": str(self.subject.cwd) if self.subject.cwd else None,
+            "fixture": str(source.resolve()) if source else None,
+        }
 
     def with_(self, **changes: object) -> "Settings":
         """The same with some settings changed."""
