@@ -50,11 +50,11 @@ class Bench:
         deadline: float | None = None,
     ) -> None:
         self.settings = settings
-        self.fixture = settings.fixture
+        self.faults = Faults.from_fixture(settings.fixture.faults, settings.faults, settings.fixture.config)
+        self.fixture = replace(settings.fixture, config=self.faults.config(settings.fixture.config))
         self.names = names
         self.canaries = canaries
         self.ledger = ledger
-        self.faults = Faults.from_fixture(self.fixture.faults, settings.faults)
         self.deadline = deadline if deadline is not None else time.monotonic() + settings.budget
         """Monotonic time at which the run is to be over."""
         self.adapter: Adapter = adapter_for(settings.subject)
