@@ -12,6 +12,9 @@ from urllib.parse import quote
 
 from extensor.contract.redaction import MASK, SHORTEST_SECRET
 
+CANARY = re.compile(r"cnry[0-9a-f]{8}(?:z\d+)?")
+"""The canaries of any run, as a run's marker and its canaries are made."""
+
 
 def spellings(secret: str) -> frozenset[bytes]:
     """The forms under which a secret may leak, as bytes to look for.

@@ -1,18 +1,17 @@
 """Failing cases as files, which can be played again without the generator."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from extensor.contract import JsonObject
-from extensor_conformance.canary import Canaries
+from extensor_conformance.canary import CANARY, Canaries
 from extensor_conformance.case import Case
 from extensor_conformance.verdicts import Outcome, Problem
 
 FORMAT = 1
-_MARKER = re.compile(r"cnry[0-9a-f]{8}(?=z\d)")
+_MARKER_LENGTH = 12
 
 
 class CaseFileError(ValueError):
@@ -132,5 +131,5 @@ def forget_case(folder: Path, case_id: str) -> None:
 def adopted(case: Case, canaries: Canaries) -> Case:
     """A case of an earlier run with the canaries of this one, which the monitors look for."""
     text = json.dumps(case.to_json(), ensure_ascii=False)
-    changed = _MARKER.sub(canaries.marker, text)
+    changed = CANARY.sub(lambda match: canaries.marker + match.group()[_MARKER_LENGTH:], text)
     return case if changed == text else Case.from_json(json.loads(changed))

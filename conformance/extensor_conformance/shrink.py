@@ -14,6 +14,7 @@ from typing import TypeAlias
 from extensor.contract import ContractViolation, Json, JsonObject, Verb, decode_unknowns, parse_path
 from extensor.contract.paths import Path
 from extensor.types.validate import Purpose, validate
+from extensor_conformance.canary import CANARY
 from extensor_conformance.case import Case
 from extensor_conformance.compare import is_marker
 from extensor_conformance.kind import Kind
@@ -318,15 +319,15 @@ def _simpler(step: Step) -> Iterator[tuple[Step, ...]]:
 
 
 def _simpler_values(value: Json, names: tuple[str, ...]) -> Iterator[Json]:
-    """Simpler values of the same JSON kind, the simplest first. A name keeps its token."""
+    """Simpler values of the same JSON kind, the simplest first. A name keeps its token, a secret its canary."""
     match value:
         case bool() | None:
             return
         case str():
-            token = next((name for name in names if name.lower() in value.lower()), "")
+            canary = CANARY.search(value)
+            token = canary.group() if canary else next((name for name in names if name.lower() in value.lower()), "")
             start = value.lower().find(token.lower()) if token else 0
-            core = value[start : start + len(token)]
-            yield core
+            yield value[start : start + len(token)]
             if not token:
                 yield from ("a", value[: len(value) // 2], value[len(value) // 2 :], value[:-1], value[1:])
         case int():
