@@ -202,8 +202,13 @@ class ProviderExited(ConnectionLost):
         self.provider = provider
         self.returncode = returncode
         self.stderr_tail = stderr_tail
-        tail = f"; the end of its stderr:\n{stderr_tail}" if stderr_tail.strip() else "; its stderr is empty"
-        super().__init__(f"provider {provider} exited {_how(returncode)}{tail}")
+        super().__init__(f"provider {provider} {self.how()}")
+
+    def how(self, remark: str = "") -> str:
+        """The end in words that follow the provider's name: how, then a `remark`, then the end of its stderr."""
+        tail = self.stderr_tail
+        last = f"; the end of its stderr:\n{tail}" if tail.strip() else "; its stderr is empty"
+        return f"exited {_how(self.returncode)}{remark}{last}"
 
 
 class ProtocolViolation(ConnectionFailed):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -337,3 +338,40 @@ async def test_canceling_a_call_answers_it_once_and_shows_in_the_handler():
             assert await host.peer.call("provider/ping", {}) == {}
             group.cancel_scope.cancel()
     assert seen == [True]
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_canceled_save_tells_what_exists_by_then_with_its_secrets_masked(is_async: bool):
+    recorded, go = threading.Event(), threading.Event()
+
+    class Async(ResourceHandler[Note]):
+        async def save(self, ctx: SaveContext, desired: Note) -> Note:
+            ctx.record({"name": "a"}, {"text": "made with hunter22"})
+            recorded.set()
+            await anyio.sleep_forever()
+            return desired
+
+    class Plain(ResourceHandler[Note]):
+        def save(self, ctx: SaveContext, desired: Note) -> Note:
+            ctx.record({"name": "a"}, {"text": "made with hunter22"})
+            recorded.set()
+            go.wait(10)
+            return desired
+
+    provider = Provider("notes", "1.0.0")
+    provider.add("note@1.0", Async if is_async else Plain)
+    failures: list[Failure] = []
+
+    async def save(host: Any) -> None:
+        with pytest.raises(OperationFailed) as failed:
+            await host.save("note@1.0", {"name": "a", "password": "hunter22"})
+        failures.append(failed.value.failure)
+
+    with anyio.fail_after(10):
+        async with connect(provider) as host, anyio.create_task_group() as group:
+            group.start_soon(save, host)
+            await anyio.to_thread.run_sync(recorded.wait, 10)
+            await host.peer.notify("$/cancelRequest", {"id": 2})  # the handshake was 1
+        go.set()
+    assert failures[0].code == "Canceled"
+    assert failures[0].resource == {"identifiers": {"name": "a"}, "properties": {"text": "made with ***"}}

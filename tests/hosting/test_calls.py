@@ -10,7 +10,7 @@ import pytest
 
 from extensor.contract import CallContext, Failure, Fault, ResourceData, Unknown, Verb
 from extensor.errors import CallTimedOut, InvalidProperty, NotFound, OperationFailed, ProtocolViolation
-from extensor.hosting import Host, LaunchSpec, LogEntry, ProgressNotice, StopLadder, Token, TokenRequest
+from extensor.hosting import CallLabel, Host, LaunchSpec, LogEntry, ProgressNotice, StopLadder, Token, TokenRequest
 
 pytestmark = pytest.mark.anyio
 Program = Callable[..., LaunchSpec]
@@ -114,10 +114,11 @@ async def test_progress_reaches_the_host(program: Program, note: Note):
         async with Host() as host:
             session = await host.start(program("slow"), on_progress=on_progress)
             async with anyio.create_task_group() as group:
-                group.start_soon(session.call, Verb.SAVE, note())
+                group.start_soon(session.call, Verb.SAVE, note(context=CallContext(symbolic_name="web")))
                 await said.wait()
                 group.cancel_scope.cancel()
     assert [(n.provider, n.message, n.percent) for n in heard] == [("slow", "half way", 50.0)]
+    assert heard[0].call == CallLabel("resource/save", "note@1.0", "web", None)
 
 
 async def test_a_stray_line_on_stdout_is_skipped_and_reported_with_provider_call_and_first_bytes(

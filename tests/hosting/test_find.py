@@ -112,3 +112,13 @@ def test_a_command_that_cannot_start_is_refused_with_the_reason(tmp_path: Path, 
     (tmp_path / "plain").write_text("x")
     with pytest.raises(ProviderNotFound, match=words):
         find("mine", command=command, cwd=tmp_path)
+
+
+def test_a_command_that_is_nowhere_is_told_with_a_path_that_can_be_read(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", ":".join(f"/folder/{number}" for number in range(50)))
+    with pytest.raises(ProviderNotFound, match=r"PATH \(/folder/0 and 49 more folders\)") as failed:
+        find("x", command="no-such-program-anywhere")
+    assert len(str(failed.value)) < 300
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ProviderNotFound, match="which is empty"):
+        find("x", command="no-such-program-anywhere")

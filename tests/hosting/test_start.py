@@ -8,8 +8,9 @@ import anyio
 import pytest
 
 from extensor.contract import Limits
+from extensor.contract.redaction import Redactor
 from extensor.errors import StartFailed
-from extensor.hosting import Host, LaunchSpec, LogEntry
+from extensor.hosting import Host, LaunchSpec, LogEntry, find
 
 pytestmark = pytest.mark.anyio
 Program = Callable[..., LaunchSpec]
@@ -74,6 +75,58 @@ async def test_a_program_that_the_system_cannot_start_is_reported_with_the_reaso
             await host.start(spec)
 
 
+async def test_a_program_that_sends_our_requests_back_is_said_to_be_no_provider():
+    with anyio.fail_after(10):
+        async with Host() as host:
+            with pytest.raises(
+                StartFailed, match=r"^X is no provider: it sends the host's own requests back.*provider/initialize"
+            ):
+                await host.start(find("X", command="cat"))
+
+
+async def test_a_program_that_ends_well_without_an_answer_is_asked_whether_it_calls_run():
+    with anyio.fail_after(10):
+        async with Host() as host:
+            with pytest.raises(StartFailed) as failed:
+                await host.start(LaunchSpec("quiet", (sys.executable, "-c", "")))
+    assert str(failed.value) == (
+        "provider quiet could not be started: it exited with code 0 before it answered; "
+        "does the program call extensor.run?; its stderr is empty"
+    )
+
+
+async def test_a_program_that_says_something_else_and_ends_is_quoted_with_its_secrets_masked():
+    program = "print('hello from hunter22, this is no provider')"
+    redactor = Redactor(["hunter22"])
+    with anyio.fail_after(10):
+        async with Host(redactor=redactor) as host:
+            with pytest.raises(StartFailed, match=r"its stdout begins with 'hello from \*\*\*, this is no provider"):
+                await host.start(LaunchSpec("hello", (sys.executable, "-c", program)))
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "message"),
+    [
+        ("error: no backend", "error", "no backend"),
+        ("warning: old: very", "warning", "old: very"),
+        ("debug: ", "debug", ""),
+        ("info: ready", "info", "ready"),
+        ("error:no blank", "info", "error:no blank"),
+        ("Error: not ours", "info", "Error: not ours"),
+        ("fatal: what a word", "info", "fatal: what a word"),
+        ("usage: x", "info", "usage: x"),
+    ],
+)
+async def test_a_line_of_stderr_has_the_level_that_it_begins_with(line: str, level: str, message: str):
+    heard: list[LogEntry] = []
+    program = f"import sys; print({line!r}, file=sys.stderr)"
+    with anyio.fail_after(10):
+        async with Host() as host:
+            with pytest.raises(StartFailed):
+                await host.start(LaunchSpec("x", (sys.executable, "-c", program)), on_log=heard.append)
+    assert [(entry.source, entry.level, entry.message) for entry in heard] == [("stderr", level, message)]
+
+
 async def test_a_provider_that_never_greets_is_given_up_and_ended(program: Program):
     with anyio.fail_after(10):
         async with Host(start_timeout=0.5) as host:
@@ -86,8 +139,8 @@ async def test_a_provider_that_never_greets_is_given_up_and_ended(program: Progr
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("handshake-list", "is no greeting"),
-        ("handshake-empty", "protocolVersion"),
+        ("handshake-list", r"is no greeting.*its stdout begins with .*result.*\["),
+        ("handshake-empty", r"protocolVersion.*its stdout begins with .*jsonrpc"),
         ("handshake-version", "UnsupportedVersion.*99.*speaks 1"),
         ("handshake-refused", "no common version.*7, 8"),
     ],

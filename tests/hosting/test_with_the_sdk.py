@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from extensor.contract import Import, ResourceData, Verb
-from extensor.errors import ConnectionLost, ProviderExited
-from extensor.hosting import Host, LaunchSpec
+from extensor.errors import ConnectionLost, OperationFailed, ProviderExited
+from extensor.hosting import Host, LaunchSpec, LogEntry
 from extensor.types import TypeIndex
 
 pytestmark = pytest.mark.anyio
@@ -81,3 +81,18 @@ async def test_closing_in_the_middle_of_a_call_is_a_clean_end_for_the_provider(v
                     await session.aclose()
     assert session.returncode == 0
     assert "Traceback" not in session.stderr_tail
+
+
+async def test_a_bug_in_a_handler_is_an_error_in_the_hosts_log_and_begins_at_the_authors_line(vault: LaunchSpec):
+    heard: list[LogEntry] = []
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(vault, on_log=heard.append)
+            with pytest.raises(OperationFailed, match="unexpectedly"):
+                await session.call(Verb.SAVE, secret("bug"))
+            await session.aclose()
+    lines = [entry.message for entry in heard if entry.level == "error"]
+    assert len(lines) == len(heard)
+    assert lines[1].startswith('  File "')
+    assert "vault.py" in lines[1]
+    assert lines[-1].startswith("ZeroDivisionError: ")

@@ -391,3 +391,111 @@ async def test_answers_to_a_slow_reader_do_not_pile_up(peers: Any, link: Any, fr
                 received += len(await far.receive())
             await far.aclose()
     assert most <= 3 * HIGH_WATER_BYTES
+
+
+async def test_a_canceled_answer_carries_what_the_request_left_behind(peers: Any) -> None:
+    started = anyio.Event()
+
+    async def save(request: Request) -> Any:
+        request.left_behind = lambda: {"identifiers": {"name": "half"}}
+        started.set()
+        await anyio.sleep_forever()
+
+    refused: list[RpcError] = []
+
+    async def call(client: Any) -> None:
+        with pytest.raises(RpcError) as caught:
+            await client.call("save")
+        refused.append(caught.value)
+
+    async with peers(save) as (client, _), anyio.create_task_group() as group:
+        group.start_soon(call, client)
+        await started.wait()
+        await client.notify("$/cancelRequest", {"id": 1})
+        while not refused:
+            await anyio.lowlevel.checkpoint()
+    assert refused[0].code == RpcCode.CANCELED
+    assert refused[0].data["errors"][0]["code"] == "Canceled"
+    assert refused[0].data["resource"] == {"identifiers": {"name": "half"}}
+
+
+async def test_the_time_of_a_call_includes_its_wait_for_a_peer_that_does_not_read(link: Any, framing: Any) -> None:
+    from extensor.rpc import Peer
+    from extensor.rpc.outbox import HIGH_WATER_BYTES
+
+    with anyio.fail_after(10):
+        async with link() as (near, far), anyio.create_task_group() as group:
+            client = Peer(far, framing=framing)
+            group.start_soon(client.run)
+
+            async def fill() -> None:
+                while True:
+                    await client.notify("fill", "x" * (HIGH_WATER_BYTES // 2))
+
+            group.start_soon(fill)
+            said = ""
+            while "does not read" not in said:  # until then it was sent
+                with pytest.raises(CallTimedOut) as caught:
+                    await client.call("ping", timeout=0.01)
+                said = str(caught.value)
+            assert client.pending == 0
+            group.cancel_scope.cancel()
+            await near.aclose()
+
+
+async def test_a_call_is_known_by_its_label_until_it_is_answered(peers: Any) -> None:
+    slow = Slow()
+    async with peers(slow) as (client, _):
+        async with anyio.create_task_group() as group:
+
+            async def call() -> None:
+                assert await client.call("slow", label="the web server") == "done"
+
+            group.start_soon(call)
+            await slow.started.wait()
+            assert client.label_of(1) == "the web server"
+            assert [client.label_of(other) for other in (2, 1.0, True, "1", None)] == [None] * 5
+            slow.go.set()
+        assert client.label_of(1) is None
+        slow.go = anyio.Event()
+        with pytest.raises(CallTimedOut):
+            await client.call("slow", label="again", timeout=0.01)
+        assert client.label_of(2) is None
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_request_that_swallows_its_cancellation_does_not_hold_the_end_of_the_connection(
+    link: Any, framing: Any
+) -> None:
+    import asyncio
+
+    from extensor.rpc import Peer
+
+    started, go, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    told: list[Exception] = []
+
+    async def stubborn(request: Request) -> Any:
+        started.set()
+        while not go.is_set():
+            try:
+                await go.wait()
+            except asyncio.CancelledError:
+                continue
+        ended.set()
+
+    with anyio.fail_after(10):
+        async with link() as (near, far), anyio.create_task_group() as group:
+            client = Peer(far, framing=framing)
+            group.start_soon(client.run)
+            server = Peer(near, stubborn, end_grace=0.0, on_error=told.append)
+            async with anyio.create_task_group() as serving:
+                serving.start_soon(server.run)
+                await client.notify("wait")
+                await started.wait()
+                await client.aclose()
+            assert not ended.is_set()
+            assert [str(error) for error in told] == [
+                "1 requests did not end when they were canceled, and were left behind"
+            ]
+            go.set()
+            await ended.wait()

@@ -112,6 +112,7 @@ class Connection:
 
     async def _resource(self, verb: Verb, request: Request) -> Json:
         line = _Line(self, request)
+        request.left_behind = line.left_behind
         try:
             result = await self.runtime.call(verb, ResourceData.from_wire(request.params), line)
         finally:
@@ -197,7 +198,14 @@ class _Line:
         self._connection = connection
         self._id = request.id
         self._runtime = connection.runtime
+        self._recorded: JsonObject | None = None
         self.redactor = NO_SECRETS
+
+    def record(self, resource: JsonObject) -> None:
+        self._recorded = resource
+
+    def left_behind(self) -> JsonObject | None:
+        return self.redactor.data(self._recorded)
 
     def post(self, callback: Callable[[], object], /) -> object:
         return self._runtime.caller.post(callback)

@@ -28,6 +28,10 @@ class Line(Protocol):
         """Ask the host for an access token."""
         ...
 
+    def record(self, resource: JsonObject) -> None:
+        """Keep what exists by now for the answer of a call that is canceled."""
+        ...
+
     def post(self, callback: Callable[[], object], /) -> object:
         """Run a callback on the event loop."""
         ...
@@ -113,6 +117,7 @@ class SaveContext(Context[C]):
         self.recorded = {"identifiers": dict(identifiers)}
         if properties is not None:
             self.recorded["properties"] = dict(properties)
+        self._line.record(self.recorded)
 
 
 def cancel(context: Context[Any]) -> None:

@@ -9,7 +9,7 @@ async with Host() as host:
 from extensor.hosting.environment import environment
 from extensor.hosting.host import Host
 from extensor.hosting.launch import GROUP, LaunchSpec, find, installed
-from extensor.hosting.notices import LogEntry, ProgressNotice, RetryNotice, Token, TokenRequest, TokenSource
+from extensor.hosting.notices import CallLabel, LogEntry, ProgressNotice, RetryNotice, Token, TokenRequest, TokenSource
 from extensor.hosting.retry import BackOff, Clock, Operation, SystemClock, code_of, is_unclear, shows
 from extensor.hosting.session import ListedType, ProviderSession
 from extensor.hosting.timeouts import StopLadder
@@ -17,6 +17,7 @@ from extensor.hosting.timeouts import StopLadder
 __all__ = [
     "GROUP",
     "BackOff",
+    "CallLabel",
     "Clock",
     "Host",
     "LaunchSpec",

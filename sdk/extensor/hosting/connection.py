@@ -7,7 +7,7 @@ import logging
 
 import anyio
 
-from extensor.contract import Limits
+from extensor.contract import Json, Limits
 from extensor.errors import ConnectionLost, ProviderExited
 from extensor.hosting.listening import Listener
 from extensor.hosting.process import ProviderProcess
@@ -39,7 +39,7 @@ class Connection:
             listener.serve,
             framing="lines",
             limits=limits,
-            on_notification=listener.on_notification,
+            on_notification=self._noticed,
             on_violation=self._strayed,
         )
         self._listener = listener
@@ -102,6 +102,22 @@ class Connection:
         if tail.strip():
             parts.append(f"; the end of its stderr:\n{tail}")
         return "".join(parts)
+
+    @property
+    def echoes(self) -> bool:
+        """Whether the other end sends our own requests back."""
+        return self._listener.echoed
+
+    def beginning(self) -> str:
+        """How the other end's output begins, to follow a message, secrets masked; says so when there is none."""
+        head = self.peer.head
+        if not head:
+            return "; it has written nothing to its stdout"
+        text = self._listener.redactor.text(head.decode("utf-8", "backslashreplace"))
+        return f"; its stdout begins with {text!r}"
+
+    def _noticed(self, method: str, params: Json) -> None:
+        self._listener.on_notification(method, params, self.peer.label_of)
 
     def _strayed(self, text: str) -> None:
         self.stray = text

@@ -13,7 +13,7 @@ from extensor.contract import (
     serves,
 )
 from extensor.contract.handshake import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS
-from extensor.errors import CallTimedOut, ConnectionFailed, ConnectionLost, RpcError, StartFailed
+from extensor.errors import CallTimedOut, ConnectionFailed, ConnectionLost, ProviderExited, RpcError, StartFailed
 from extensor.hosting.connection import Connection
 from extensor.hosting.timeouts import FAILED_START, GREETING
 
@@ -66,26 +66,28 @@ async def greet(connection: Connection, terms: Terms, capabilities: HostCapabili
 
 
 async def _greet(connection: Connection, params: InitializeParams, patience: float) -> Greeting:
+    name = connection.name
     try:
         answer = InitializeResult.from_wire(await connection.peer.call(INITIALIZE, params.to_wire(), timeout=patience))
     except RpcError as error:
+        if connection.echoes:
+            raise StartFailed(
+                f"{name} is no provider: it sends the host's own requests back{connection.beginning()}"
+            ) from error
         if error.code == RpcCode.METHOD_NOT_FOUND:  # the handshake is optional
-            return Greeting(connection.name, None, PROTOCOL_VERSION, Limits())
-        raise StartFailed(
-            f"provider {connection.name} refused the handshake: {_reasons(error)}{connection.evidence()}"
-        ) from error
+            return Greeting(name, None, PROTOCOL_VERSION, Limits())
+        raise StartFailed(f"provider {name} refused the handshake: {_reasons(error)}{connection.evidence()}") from error
     except CallTimedOut as error:
         raise StartFailed(
-            f"provider {connection.name} did not answer {INITIALIZE} within {patience:g} s{connection.evidence()}"
+            f"provider {name} did not answer {INITIALIZE} within {patience:g} s{_seen(connection)}"
         ) from error
     except ConnectionLost as error:
-        reason = await connection.why(error)
-        raise StartFailed(f"provider {connection.name} could not be started: {reason}") from error
+        raise StartFailed(_lost(connection, await connection.why(error))) from error
     except ConnectionFailed as error:
-        raise StartFailed(f"provider {connection.name} could not be greeted: {error}{connection.evidence()}") from error
+        raise StartFailed(f"provider {name} could not be greeted: {error}{_seen(connection)}") from error
     except ContractViolation as error:
         raise StartFailed(
-            f"provider {connection.name} answered {INITIALIZE} with what is no greeting: {error}{connection.evidence()}"
+            f"provider {name} answered {INITIALIZE} with what is no greeting: {error}{_seen(connection)}"
         ) from error
     if answer.protocol_version not in SUPPORTED_PROTOCOL_VERSIONS:
         raise StartFailed(
@@ -93,6 +95,19 @@ async def _greet(connection: Connection, params: InitializeParams, patience: flo
             f"{answer.protocol_version}, this host speaks {_SPOKEN}"
         )
     return Greeting(answer.provider_name, answer.provider_version, answer.protocol_version, answer.limits)
+
+
+def _lost(connection: Connection, reason: ConnectionLost) -> str:
+    """What to say of a provider that went away before it greeted."""
+    if not isinstance(reason, ProviderExited):
+        return f"provider {connection.name} could not be started: {reason}{connection.beginning()}"
+    hint = " before it answered; does the program call extensor.run?" if reason.returncode == 0 else ""
+    said = connection.beginning() if connection.peer.head else ""
+    return f"provider {connection.name} could not be started: it {reason.how(hint + said)}"
+
+
+def _seen(connection: Connection) -> str:
+    return ("" if connection.stray else connection.beginning()) + connection.evidence()
 
 
 def _reasons(error: RpcError) -> str:

@@ -100,7 +100,7 @@ def _resolved(name: str, parts: tuple[str, ...], cwd: Path | None) -> tuple[str,
         if not _is_file(place):
             raise ProviderNotFound(
                 f"the command of provider {name!r} starts with {program!r}, which is neither a program on PATH "
-                f"({os.environ.get('PATH', '')}) nor a file in {place.parent}"
+                f"({_path_in_short()}) nor a file in {place.parent}"
             )
     if not place.exists():
         raise ProviderNotFound(f"provider {name!r} should be at {place}, and there is no such file")
@@ -114,6 +114,13 @@ def _resolved(name: str, parts: tuple[str, ...], cwd: Path | None) -> tuple[str,
             "or give a command line that names its interpreter"
         )
     return (str(place), *arguments)
+
+
+def _path_in_short() -> str:
+    folders = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    if len(folders) <= 2:
+        return os.pathsep.join(folders) or "which is empty"
+    return f"{folders[0]} and {len(folders) - 1} more folders"
 
 
 def _at(path: str, cwd: Path | None) -> Path:

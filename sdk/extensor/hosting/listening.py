@@ -9,11 +9,16 @@ from extensor.contract import HostCapabilities, Json, RpcCode
 from extensor.contract.handshake import ACQUIRE_TOKEN, LOG, PROGRESS
 from extensor.contract.redaction import Redactor
 from extensor.errors import OperationFailed
-from extensor.hosting.notices import LogEntry, OnLog, OnProgress, ProgressNotice, TokenRequest, TokenSource
+from extensor.hosting.notices import CallLabel, LogEntry, OnLog, OnProgress, ProgressNotice, TokenRequest, TokenSource
 from extensor.rpc import Request, RpcFailure
 
 _log = logging.getLogger("extensor.hosting")
 _Notice = TypeVar("_Notice")
+
+LEVELS = frozenset({"debug", "info", "warning", "error"})
+"""The words that a line of stderr may begin with, before a colon and a blank."""
+_A_HOSTS = ("provider/", "resource/")
+"""What only a host asks for. Whoever asks a host for it sends back what it got."""
 
 
 class Listener:
@@ -29,6 +34,8 @@ class Listener:
     ) -> None:
         self.owed: Counter[str] = Counter()
         """How many calls of each method wait for their answers; kept by the session, named beside stray output."""
+        self.echoed = False
+        """Whether the other end sent one of our own requests back: then it is no provider."""
         self.redactor = redactor
         self._label = label
         self._on_log = on_log
@@ -46,6 +53,8 @@ class Listener:
 
     async def serve(self, request: Request) -> Json:
         """Answer a provider's request; there is one, `host/acquireToken`."""
+        if request.method.startswith(_A_HOSTS):
+            self.echoed = True
         source = self._token_source
         if request.method != ACQUIRE_TOKEN or source is None:
             raise RpcFailure(RpcCode.METHOD_NOT_FOUND, f"this host does not offer {request.method}")
@@ -64,16 +73,18 @@ class Listener:
         self.redactor.add(token.token)
         return token.to_wire()
 
-    def on_notification(self, method: str, params: Json) -> None:
-        """Take `$/log` and `$/progress`; others mean nothing to a host."""
+    def on_notification(self, method: str, params: Json, label_of: Callable[[Json], object]) -> None:
+        """Take `$/log` and `$/progress`; others mean nothing to a host. `label_of` knows the calls that wait."""
         wire = params if isinstance(params, dict) else {}
         message = str(wire.get("message", ""))
+        label = label_of(wire.get("id"))
+        call = label if isinstance(label, CallLabel) else None
         if method == LOG:
-            self._remark("log", str(wire.get("level", "info")), message)
+            self._remark("log", str(wire.get("level", "info")), message, call)
         elif method == PROGRESS and self._on_progress is not None:
             percent = wire.get("percent")
             number = float(percent) if isinstance(percent, int | float) and not isinstance(percent, bool) else None
-            notice = ProgressNotice(self._label, wire.get("id"), self.redactor.text(message), number)
+            notice = ProgressNotice(self._label, wire.get("id"), self.redactor.text(message), number, call)
             _tell(self._on_progress, notice)
 
     def on_stray(self, text: str) -> None:
@@ -86,12 +97,22 @@ class Listener:
         )
 
     def on_line(self, line: str) -> None:
-        """Take a line of stderr."""
-        self._remark("stderr", "info", line)
+        """Take a line of stderr; it may begin with its level (P-CONN-06)."""
+        word, colon, rest = line.partition(": ")
+        if colon and word in LEVELS:
+            self._remark("stderr", word, rest)
+        else:
+            self._remark("stderr", "info", line)
 
-    def _remark(self, source: Literal["stderr", "log", "host"], level: str, message: str) -> None:
+    def _remark(
+        self,
+        source: Literal["stderr", "log", "host"],
+        level: str,
+        message: str,
+        call: CallLabel | None = None,
+    ) -> None:
         if self._on_log is not None:
-            _tell(self._on_log, LogEntry(self._label, source, level, self.redactor.text(message)))
+            _tell(self._on_log, LogEntry(self._label, source, level, self.redactor.text(message), call))
 
 
 def _tell(listener: Callable[[_Notice], None], notice: _Notice) -> None:

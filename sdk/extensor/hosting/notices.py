@@ -3,9 +3,18 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from extensor.contract import Json, JsonObject, Verb
+
+
+class CallLabel(NamedTuple):
+    """Which call a notice belongs to."""
+
+    method: str
+    type: str
+    symbolic_name: str | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +24,12 @@ class LogEntry:
     provider: str
     source: Literal["stderr", "log", "host"]
     level: str
-    """As the provider sent it; ``info`` for stderr, ``warning`` for the host's own remarks."""
+    """As the provider sent it; for stderr as its line begins, ``error: ``, and ``info`` where it says nothing;
+    ``warning`` for the host's own remarks."""
     message: str
-    """Without a line end; known secrets are masked."""
+    """Without a line end, and without the level where it began the line; known secrets are masked."""
+    call: CallLabel | None = None
+    """The call it belongs to, when it named one that waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,8 @@ class ProgressNotice:
     """The id of the request on this connection."""
     message: str
     percent: float | None = None
+    call: CallLabel | None = None
+    """The call that it is about; ``None`` when no call that waits has that id."""
 
 
 @dataclass(frozen=True, slots=True)

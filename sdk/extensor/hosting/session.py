@@ -34,7 +34,7 @@ from extensor.errors import (
 from extensor.hosting.connection import Connection
 from extensor.hosting.greeting import Greeting, Terms, greet
 from extensor.hosting.listening import Listener
-from extensor.hosting.notices import OnRetry
+from extensor.hosting.notices import CallLabel, OnRetry
 from extensor.hosting.retry import Clock, Operation
 from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, PINGING
 
@@ -138,8 +138,9 @@ class ProviderSession:
             context: JsonObject = params.setdefault("context", {})
             context.setdefault("deadlineSeconds", timeout)
             patience = timeout + ANSWER_GRACE
-        method = verb.method
-        wire = await self._request(method, params, patience)
+        method, told = verb.method, data.context
+        label = CallLabel(method, data.type, told.symbolic_name, told.request_id)
+        wire = await self._request(method, params, patience, label)
         try:
             result = ResourceResult.from_wire(wire)
         except ContractViolation as violation:
@@ -228,22 +229,25 @@ class ProviderSession:
                 await live.ended.wait()
 
     async def _ask(self, method: str, timeout: float) -> Json:
-        return await self._request(method, {}, timeout, limited=False)
+        return await self._request(method, {}, timeout)
 
-    async def _request(self, method: str, params: JsonObject, timeout: float | None, *, limited: bool = True) -> Json:
+    async def _request(
+        self, method: str, params: JsonObject, timeout: float | None, label: CallLabel | None = None
+    ) -> Json:
         live = self._live
         if live is None or live.over:
             live = await self._connected()
         if timeout is None:
-            return await self._exchange(live, method, params, limited)
+            return await self._exchange(live, method, params, label)
         with anyio.move_on_after(timeout):  # counts the wait for a turn and for room to send in, too
-            return await self._exchange(live, method, params, limited)
+            return await self._exchange(live, method, params, label)
         raise CallTimedOut(
             f"provider {self.label} did not answer {method} within {timeout:g} s; "
             f"the call was canceled{live.evidence()}"
         )
 
-    async def _exchange(self, live: Connection, method: str, params: JsonObject, limited: bool) -> Json:
+    async def _exchange(self, live: Connection, method: str, params: JsonObject, label: CallLabel | None) -> Json:
+        limited = label is not None  # the verbs; what is asked about a provider is no work for it
         slots = self._slots
         owed = self._listener.owed
         if limited:
@@ -253,7 +257,7 @@ class ProviderSession:
                 await slots.acquire()
         owed[method] += 1
         try:
-            return await live.peer.call(method, params)
+            return await live.peer.call(method, params, label=label)
         except RpcError as error:
             raise self._failed(method, error) from error
         except ValueError as error:  # a value that has no JSON; nothing was sent

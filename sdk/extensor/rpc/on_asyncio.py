@@ -31,13 +31,17 @@ class AsyncioRuntime:
             timer.cancel()
 
     @asynccontextmanager
-    async def tasks(self, on_failure: Callable[[Exception], None]) -> AsyncGenerator["AsyncioTasks"]:
-        """A group of tasks, awaited on leaving."""
+    async def tasks(
+        self, on_failure: Callable[[Exception], None], on_left: Callable[[int], None], patience: float
+    ) -> AsyncGenerator["AsyncioTasks"]:
+        """A group of tasks, awaited on leaving, at most so long."""
         group = AsyncioTasks(self._loop, on_failure)
         try:
             yield group
         finally:
-            await group.join()
+            left = await group.join(patience)
+            if left:
+                on_left(left)
 
     async def guard(self, request: Request, work: Awaitable[JsonObject]) -> JsonObject | None:
         """Await `work`; ``None`` when it was canceled."""
@@ -79,19 +83,30 @@ class AsyncioTasks:
         finally:
             self._running.pop(key, None)
 
-    async def join(self) -> None:
-        """Wait for all tasks, also while the caller is being canceled."""
+    async def join(self, patience: float) -> int:
+        """Wait for all tasks, also while the caller is being canceled; how many had not ended after `patience` seconds.
+
+        Those go on by themselves: a task that swallows its cancellation cannot be ended.
+        """
         interrupted: asyncio.CancelledError | None = None
+        end = self._loop.time() + patience
         with _anyio_shield():
-            while self._running:
+            while self._running and (left := end - self._loop.time()) > 0:
                 try:
-                    await asyncio.wait(self._running.values())
+                    await asyncio.wait(self._running.values(), timeout=left)
                 except asyncio.CancelledError as error:
                     interrupted = error
                 # A task cancelled before its first step never came to strike itself off.
                 self._running = {key: task for key, task in self._running.items() if not task.done()}
+        for task in self._running.values():
+            _left.add(task)  # the loop itself keeps no reference
+            task.add_done_callback(_left.discard)
         if interrupted is not None:
             raise interrupted
+        return len(self._running)
+
+
+_left: set["asyncio.Task[None]"] = set()
 
 
 def _anyio_shield() -> Any:

@@ -56,8 +56,10 @@ class TrioRuntime:
             return await slot.value()
 
     @asynccontextmanager
-    async def tasks(self, on_failure: Callable[[Exception], None]) -> AsyncGenerator["TrioTasks"]:
-        """A group of tasks, awaited on leaving."""
+    async def tasks(
+        self, on_failure: Callable[[Exception], None], on_left: Callable[[int], None], patience: float
+    ) -> AsyncGenerator["TrioTasks"]:
+        """A group of tasks, awaited on leaving. None is left: cancellation here comes again at each wait."""
         async with anyio.create_task_group() as group:
             yield TrioTasks(group, on_failure)
 

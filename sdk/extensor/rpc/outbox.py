@@ -1,6 +1,7 @@
 """The way out of a peer: frames in order, several in one write, and word when the other side does not keep up."""
 
 from collections.abc import Callable
+from time import monotonic
 
 from extensor.errors import ConnectionLost
 from extensor.rpc.runtime import Runtime, Slot
@@ -90,21 +91,32 @@ class Outbox:
                     slot.set_result(None)
         self._on_room()
 
-    async def room(self) -> None:
-        """Wait until less than `HIGH_WATER_BYTES` wait. Returns at once when the stream is lost."""
+    async def room(self, timeout: float | None = None) -> None:
+        """Wait until less than `HIGH_WATER_BYTES` wait. Returns at once when the stream is lost.
+
+        Raises `TimeoutError` after `timeout` seconds.
+        """
+        end = None if timeout is None else monotonic() + timeout
         while self.size > HIGH_WATER_BYTES and not self.lost:
-            slot = self._runtime.slot()
-            self._room.append(slot)
-            await self._runtime.wait(slot)
+            await self._next_drain(None if end is None else max(0.0, end - monotonic()))
+
+    async def _next_drain(self, timeout: float | None) -> None:
+        slot = self._runtime.slot()
+        self._room.append(slot)
+        try:
+            await self._runtime.wait(slot, timeout)
+        except BaseException:
+            if slot in self._room:
+                self._room.remove(slot)
+            raise
 
     async def emptied(self, timeout: float | None) -> None:
         """Wait until everything left, at most `timeout` seconds if given. Returns also when the stream is lost."""
         self.flush()
+        end = None if timeout is None else monotonic() + timeout
         while self.size and not self.lost:
-            slot = self._runtime.slot()
-            self._room.append(slot)
             try:
-                await self._runtime.wait(slot, timeout)
+                await self._next_drain(None if end is None else max(0.0, end - monotonic()))
             except TimeoutError:
                 return
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable
+from time import monotonic
 from typing import Any, Literal
 
 from extensor.contract.codes import RpcCode
@@ -86,6 +87,8 @@ class Peer:
         self._ended: Slot | None = None
         self._tasks: Tasks | None = None
         self._serving: Serving | None = None
+        self.head = b""
+        """The first bytes that came, for whoever has to tell what is at the other end."""
         self.max_send_bytes = limits.max_message_bytes
         """A larger call or notification is refused here; a host lowers it to what the provider declared."""
 
@@ -115,7 +118,7 @@ class Peer:
         runtime, outbox = self._open()
         self._ended = ended = runtime.slot()
         try:
-            async with runtime.tasks(self._on_end) as tasks:
+            async with runtime.tasks(self._on_end, self._on_left, FLUSH_SECONDS) as tasks:
                 self._tasks = tasks
                 self._serving = serving = Serving(
                     self,
@@ -184,29 +187,50 @@ class Peer:
 
     # going out
 
-    async def call(self, method: str, params: Json = None, *, timeout: float | None = None) -> Json:
-        """Call a method of the other side and return its result. `timeout` is in seconds.
+    async def call(
+        self, method: str, params: Json = None, *, timeout: float | None = None, label: object = None
+    ) -> Json:
+        """Call a method of the other side and return its result. `timeout` is in seconds and counts from now.
+
+        `label` is what `label_of` answers while the call waits, for notifications that name its id.
 
         Raises `RpcError` for an error answer, `CallTimedOut`, `ConnectionLost`, and `ValueError` for params without
         JSON. A call that times out or whose task is cancelled is cancelled at the other side; its late answer is
         dropped.
         """
         runtime, outbox = self._open()
+        left = timeout
         if outbox.size:
-            await outbox.room()
+            left = await self._room(outbox, method, timeout)
         if self._lost is not None:
             raise ConnectionLost(self._lost)
         slot = runtime.slot()
-        id = self._pending.add(slot)  # noqa: A001
+        id = self._pending.add(slot, label)  # noqa: A001
         try:
             self._send_call(_message(method, params, id))
-            return await runtime.wait(slot, timeout)
+            return await runtime.wait(slot, left)
         except TimeoutError:
             self._abandon(id)
             raise CallTimedOut(f"no answer to {method} within {timeout:g} s") from None
         except BaseException:
             self._abandon(id)
             raise
+
+    async def _room(self, outbox: Outbox, method: str, timeout: float | None) -> float | None:
+        """Wait until there is room for a call; what is left of its time then."""
+        if timeout is None:
+            await outbox.room()
+            return None
+        end = monotonic() + timeout
+        try:
+            await outbox.room(timeout)
+        except TimeoutError:
+            raise CallTimedOut(f"{method} could not be sent within {timeout:g} s: the peer does not read") from None
+        return max(0.0, end - monotonic())
+
+    def label_of(self, id: Json) -> object:  # noqa: A002
+        """What the call with this id was labelled with, ``None`` when none that waits has it."""
+        return self._pending.label(id)
 
     async def notify(self, method: str, params: Json = None) -> None:
         """Send a notification. Raises `ConnectionLost` and, for params without JSON, `ValueError`."""
@@ -243,6 +267,8 @@ class Peer:
     # coming in
 
     def _on_data(self, data: bytes) -> None:
+        if not self.head:
+            self.head = data[:_EXCERPT]
         for frame in self._reader.feed(data):
             self._on_frame(frame)
         if self._outbox is not None and self._outbox.answers_wait and isinstance(self._stream, DirectStream):
@@ -403,6 +429,9 @@ class Peer:
             ended.set_result(None)
         else:
             ended.set_exception(error)
+
+    def _on_left(self, count: int) -> None:
+        self._on_error(RuntimeError(f"{count} requests did not end when they were canceled, and were left behind"))
 
     def _lose(self, reason: str) -> None:
         if self._lost is None:

@@ -15,19 +15,27 @@ class PendingCalls:
     def __init__(self, on_violation: Callable[[str], None]) -> None:
         self._on_violation = on_violation
         self._slots: dict[int, Slot] = {}
+        self._labels: dict[int, object] = {}
         self._last_id = 0
 
     def __len__(self) -> int:
         return len(self._slots)
 
-    def add(self, slot: Slot) -> int:
-        """A new id whose answer goes to `slot`."""
+    def add(self, slot: Slot, label: object = None) -> int:
+        """A new id whose answer goes to `slot`, and which `label` tells apart from others until then."""
         self._last_id += 1
         self._slots[self._last_id] = slot
+        if label is not None:
+            self._labels[self._last_id] = label
         return self._last_id
+
+    def label(self, id: Json) -> object:  # noqa: A002
+        """What a call that waits was labelled with; ``None`` for every other id."""
+        return self._labels.get(id) if type(id) is int else None
 
     def forget(self, id: int) -> bool:  # noqa: A002
         """Nobody waits any more; false when the answer had come."""
+        self._labels.pop(id, None)
         return self._slots.pop(id, None) is not None
 
     def settle(self, message: JsonObject) -> None:
@@ -53,6 +61,7 @@ class PendingCalls:
     def fail_all(self, make: Callable[[], Exception]) -> None:
         """Fail every call, each with an exception of its own."""
         slots, self._slots = self._slots, {}
+        self._labels.clear()
         for slot in slots.values():
             if not slot.done():
                 slot.set_exception(make())
@@ -60,6 +69,8 @@ class PendingCalls:
     def _take(self, id: Json) -> Slot | None:  # noqa: A002
         if type(id) is not int:
             return None
+        if self._labels:
+            self._labels.pop(id, None)
         slot = self._slots.pop(id, None)
         return None if slot is None or slot.done() else slot
 

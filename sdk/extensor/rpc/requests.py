@@ -17,7 +17,18 @@ MessageId: TypeAlias = int | str | float | None
 class Request:
     """One request or notification on its way through the serving callback."""
 
-    __slots__ = ("_task", "canceled", "id", "interruptible", "is_notification", "method", "on_cancel", "params", "peer")
+    __slots__ = (
+        "_task",
+        "canceled",
+        "id",
+        "interruptible",
+        "is_notification",
+        "left_behind",
+        "method",
+        "on_cancel",
+        "params",
+        "peer",
+    )
 
     def __init__(
         self,
@@ -38,6 +49,8 @@ class Request:
         """Whether the peer took it back or the connection is ending; its answer is then error -32800 whatever comes."""
         self.on_cancel: Callable[[], None] | None = None
         """Set by a callback that holds its own cancel scope: called instead of cancelling the serving task."""
+        self.left_behind: Callable[[], JsonObject | None] | None = None
+        """Set by a callback that may be canceled half-way: what exists by then, for the answer (P-ERROR-07)."""
         self.interruptible = False
         """Whether its callback is at work; before and after, a cancel only leaves its mark."""
         self._task: Callable[[], object] | None = None
@@ -98,9 +111,11 @@ def failure_answer(
     return error_answer(id, code, message, Failure((Fault(word, message),), transient).to_wire())
 
 
-def canceled_answer(id: MessageId) -> JsonObject:  # noqa: A002
+def canceled_answer(request: Request) -> JsonObject:
     """The one answer of a request that was taken back (P-CANCEL-*)."""
-    return failure_answer(id, RpcCode.CANCELED, ErrorCode.CANCELED, "the request was canceled")
+    resource = request.left_behind() if request.left_behind is not None else None
+    failure = Failure((Fault(ErrorCode.CANCELED, "the request was canceled"),), resource=resource)
+    return error_answer(request.id, RpcCode.CANCELED, failure.message, failure.to_wire())
 
 
 def internal_answer(id: MessageId) -> JsonObject:  # noqa: A002

@@ -48,8 +48,14 @@ class Runtime(Protocol):
         """The slot's value. Raises `TimeoutError` after `timeout` seconds; the slot's value may still come then."""
         ...
 
-    def tasks(self, on_failure: Callable[[Exception], None]) -> AbstractAsyncContextManager[Tasks]:
-        """A group of tasks, awaited on leaving. An exception out of one goes to `on_failure`."""
+    def tasks(
+        self, on_failure: Callable[[Exception], None], on_left: Callable[[int], None], patience: float
+    ) -> AbstractAsyncContextManager[Tasks]:
+        """A group of tasks, awaited on leaving. An exception out of one goes to `on_failure`.
+
+        Where a task can swallow its cancellation it is waited for at most `patience` seconds; then `on_left` gets the
+        number of those that go on alone.
+        """
         ...
 
     async def guard(self, request: Request, work: Awaitable[JsonObject]) -> JsonObject | None:

@@ -170,7 +170,7 @@ class Serving:
                 answer = await self._runtime.guard(request, work)
                 request.interruptible = False
             if request.canceled or answer is None:
-                answer = canceled_answer(request.id)
+                answer = canceled_answer(request)
             if request.id is not None:
                 del self._by_id[_key(request.id)]
             if self._outbox.size and not request.canceled:

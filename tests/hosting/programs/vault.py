@@ -1,7 +1,7 @@
 """A provider made with the SDK: secrets with a write-only password, kept in the file named by the environment.
 
 The first save of a secret named "once" is done, and ends the process before its answer; that of one named
-"forever" takes as long.
+"forever" takes as long, and "bug" is one.
 """
 
 import asyncio
@@ -32,15 +32,17 @@ class SecretHandler(ResourceHandler[Secret]):
         if desired.name == "forever":
             ctx.progress("waiting")
             await asyncio.Event().wait()
+        if desired.name == "bug":
+            return self.keep(desired, 1 // 0)
         return self.keep(desired)
 
-    def keep(self, desired: Secret) -> Secret:
+    def keep(self, desired: Secret, more: int = 0) -> Secret:
         secrets = load()
         secrets[desired.name] = {
             "name": desired.name,
             "owner": desired.owner,
             "length": len(desired.password),
-            "saves": secrets.get(desired.name, {}).get("saves", 0) + 1,
+            "saves": secrets.get(desired.name, {}).get("saves", 0) + 1 + more,
         }
         place.write_text(json.dumps(secrets))
         if desired.name == "once":
