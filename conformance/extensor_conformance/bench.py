@@ -320,6 +320,13 @@ class Bench:
             self._shared = None
         self.faults.close()
 
+    def abandon(self) -> None:
+        """From another thread: kill the provider's processes, so that whatever waits for them ends."""
+        for connection in (self._shared, *self._others):
+            if connection is not None:
+                with suppress(NotExpressible):
+                    connection.signal("KILL")
+
     def suspect(self) -> None:
         """The worker's process is not to be trusted any more: the next case gets a new one."""
         self._suspect = True

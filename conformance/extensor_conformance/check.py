@@ -40,6 +40,8 @@ class Needs:
     """The provider must have a configuration type; else NOT-APPLICABLE."""
     solo: bool = False
     """Its process is not shared with other cases: the check gets a new one and it is ended after it."""
+    alone: bool = False
+    """It measures time: it is run at the end, when no other worker has anything to do."""
 
 
 class CaseCheck(ABC):
@@ -120,6 +122,7 @@ def check(
     kill: bool = False,
     config: bool = False,
     solo: bool = False,
+    alone: bool = False,
     examples: int | None = None,
     scope: str | None = None,
 ) -> "Callable[[type[C]], type[C]]":
@@ -138,6 +141,7 @@ def check(
         kill,
         config,
         solo,
+        alone,
     )
 
     def mark(cls: type[C]) -> type[C]:

@@ -92,6 +92,10 @@ class _Player:
         bench = self._bench
         kind = self._kind()
         config = self._value(step.config)
+        if step.config_unknown:
+            if not bench.fixture.config:
+                raise NotTested("the provider is given no configuration: [config]")
+            config = {name: {"$unknown": {}} for name in bench.fixture.config}
         config_id = bench.config_id if step.config_id == LAST else self._value(step.config_id)
         bench.pace()
         return self._client(step.connection).call_verb(

@@ -1,6 +1,5 @@
 """A whole run: start the provider, play every check on every type, judge, tidy up, report."""
 
-import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from extensor_conformance.case import Case
 from extensor_conformance.casefile import adopted, forget_case, known_cases, write_case
 from extensor_conformance.catalogue import Requirement, chosen, load
 from extensor_conformance.check import CaseCheck, Check, Passive, load_checks
+from extensor_conformance.crew import INTERRUPTED, Crew
 from extensor_conformance.events import (
     CheckEnded,
     CheckStarted,
@@ -118,7 +118,7 @@ class Run:
             failure = str(error)
             self._all_not_tested(failure, benches[0].watch.take())
         except KeyboardInterrupt:
-            self.stop("the run was interrupted")
+            self.stop(INTERRUPTED)
         finally:
             leftovers = self._tidy(benches, ledger)
         return self._report(started, clock, provider, failure, benches, ledger, leftovers)
@@ -148,28 +148,15 @@ class Run:
         jobs = self._jobs(provider)
         passive = PassiveBook(frozenset(row.id for row in self._rows) & MONITORED)
         self._tell(Planned(tuple(row.id for row in self._rows), len(jobs)))
-        waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        for job in jobs:
-            waiting.put(job)
         while len(benches) < min(self.settings.workers, max(1, len(jobs))):
             benches.append(another())
         for one in benches:
             one.provider = provider
             one.watch.kinds = provider.kinds
-        threads = [
-            threading.Thread(target=self._work, args=(number, one, waiting, passive), name=f"worker {number}")
-            for number, one in enumerate(benches, 1)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.2)
-        except KeyboardInterrupt:
-            self.stop("the run was interrupted")
-            for thread in threads:
-                thread.join(self.settings.timeout * 2)
+        judges = {id(one): Judge(one, passive, self._stop) for one in benches}
+        crew: Crew[Job] = Crew(lambda number, one, job: self._do(number, one, judges[id(one)], job), self._stop)
+        crew.work_off([job for job in jobs if not job.check.needs.alone], benches)
+        crew.work_off([job for job in jobs if job.check.needs.alone], benches[:1])
         self._settle_watched(benches, provider, passive)
 
     def _settle_watched(self, benches: Sequence[Bench], provider: Provider, passive: PassiveBook) -> None:
@@ -220,29 +207,23 @@ class Run:
     def _check(self, row: Requirement) -> Check | None:
         return self._checks.get(row.id)
 
-    def _work(self, number: int, bench: Bench, waiting: "queue.SimpleQueue[Job]", passive: PassiveBook) -> None:
-        judge = Judge(bench, passive, self._stop)
-        while True:
-            try:
-                job = waiting.get_nowait()
-            except queue.Empty:
-                return
-            type_ = job.kind.name if job.kind is not None else None
-            if job.check.id != WALK:
-                self._tell(CheckStarted(job.check.id, type_, number))
-            known = tuple(adopted(case, bench.canaries).fresh(bench.names) for case in job.known)
-            outcome = judge.run(job.check, job.kind, known if isinstance(job.check, CaseCheck) else ())
-            self._count(outcome)
-            if job.check.id == WALK:
-                if outcome.verdict is Verdict.ERROR:
-                    bench.watch.kit_faults.append(str(outcome.reason))
-                continue
-            self._forget(job, outcome)
-            if outcome.check in MONITORED:
-                with self._lock:
-                    self._watched.append(outcome)
-            else:
-                self._settle(outcome, number)
+    def _do(self, number: int, bench: Bench, judge: Judge, job: Job) -> None:
+        type_ = job.kind.name if job.kind is not None else None
+        if job.check.id != WALK:
+            self._tell(CheckStarted(job.check.id, type_, number))
+        known = tuple(adopted(case, bench.canaries).fresh(bench.names) for case in job.known)
+        outcome = judge.run(job.check, job.kind, known if isinstance(job.check, CaseCheck) else ())
+        self._count(outcome)
+        if job.check.id == WALK:
+            if outcome.verdict is Verdict.ERROR:
+                bench.watch.kit_faults.append(str(outcome.reason))
+            return
+        self._forget(job, outcome)
+        if outcome.check in MONITORED:
+            with self._lock:
+                self._watched.append(outcome)
+        else:
+            self._settle(outcome, number)
 
     def _settle(self, outcome: Outcome, worker: int) -> None:
         outcome = self._weighed(outcome)
@@ -348,7 +329,7 @@ class Run:
             removed=ledger.removed,
             leftovers=tuple(leftovers),
             start_failure=failure,
-            interrupted=self._stop.reason == "the run was interrupted",
+            interrupted=self._stop.reason == INTERRUPTED,
             stale_waivers=tuple(f"{item.check}: {item.reason}" for item in stale),
             expired_waivers=tuple(f"{item.check}: {item.reason}" for item in expired),
             warnings=tuple(self._warnings),
