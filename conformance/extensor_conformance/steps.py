@@ -43,6 +43,8 @@ class Call:
     """The case's own when ``None``."""
     config: Value = None
     """The fixture's when ``None``; secret values of a fixture never stand in a case."""
+    config_unknown: bool = False
+    """Send the fixture's config with every value in it unknown; there must be one."""
     config_id: Value = LAST
     """`LAST`, a text, an `Answered`, or ``None`` for none."""
     context: Mapping[str, Json] | None = None

@@ -23,7 +23,7 @@ from extensor_conformance.checks.history import siblings
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
 from extensor_conformance.promises import changes, must_be_absent, problem
-from extensor_conformance.steps import Answered, Call, Plan, ProbeStep, Step
+from extensor_conformance.steps import Call, Plan, ProbeStep, Step
 from extensor_conformance.verdicts import NotApplicable, NotTested, Problem
 
 REMOVE = {Verb.SAVE, Verb.DELETE}
@@ -202,8 +202,8 @@ class ConfigurationGuard(CaseCheck):
                 *window(kind),
                 Call("wrong", Verb.DELETE, name, config_id=other),
                 *window(kind),
-                Call("get", Verb.GET, name, config_id=Answered("save", "$.configId")),
-                Call("right", Verb.DELETE, name, config_id=Answered("save", "$.configId")),
+                Call("get", Verb.GET, name),
+                Call("right", Verb.DELETE, name),
             )
         )
 

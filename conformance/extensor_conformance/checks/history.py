@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from extensor.contract import JsonObject, Verb
+from extensor.contract import Json, JsonObject, Verb
 from extensor.contract.paths import Path
 from extensor_conformance.answers import Answer
 from extensor_conformance.bodies import (
@@ -19,12 +19,14 @@ from extensor_conformance.bodies import (
     read_only,
     read_path,
     required_part,
+    some,
     text_identity,
     window,
     with_identity,
 )
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
+from extensor_conformance.compare import is_marker
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
 from extensor_conformance.promises import changes, differing_at, problem, same, shown
@@ -44,6 +46,7 @@ class HistoryIndependence(CaseCheck):
         other = changed(draw, kind, one)
         if other is not None:
             yield self._back_and_forth(kind, one, other)
+        yield from self._emptied(draw, kind)
         leave = optional(kind, one)
         if leave:
             name = draw.choice(leave)
@@ -58,6 +61,16 @@ class HistoryIndependence(CaseCheck):
                 expect={"place": place((name,))},
                 note=f"the second save leaves {place((name,))} out",
             )
+
+    def _emptied(self, draw: Draw, kind: Kind) -> Iterator[Plan]:
+        """B is A with an entry less in one of its lists or maps."""
+        one = kind.valid(draw, full=True)
+        places = [path for path in given(kind, one) if _has_entries(at(one, path))]
+        for path in some(draw, places, 2):
+            other = put(one, path, _one_less(at(one, path)))
+            assert isinstance(other, dict)
+            steps = self._back_and_forth(kind, one, other).steps
+            yield Plan(steps, note=f"A, B, A: B has an entry less in {place(path)}")
 
     def _back_and_forth(self, kind: Kind, one: JsonObject, other: JsonObject) -> Plan:
         steps: list[Step] = []
@@ -99,6 +112,17 @@ class HistoryIndependence(CaseCheck):
                 message = f"a save that leaves {where} out does not leave it as it is"
                 return problem(message, left, step, "before", "after")
         return []
+
+
+def _has_entries(value: Json | Absent) -> bool:
+    return isinstance(value, list | dict) and bool(value) and not is_marker(value)
+
+
+def _one_less(value: Json | Absent) -> Json:
+    if isinstance(value, list):
+        return value[1:]
+    assert isinstance(value, dict)
+    return {key: item for key, item in value.items() if key != next(iter(value))}
 
 
 def _settable(kind: Kind, row: DiffRow, answer: Answer) -> bool:

@@ -160,7 +160,7 @@ class NothingToDo(CaseCheck):
         return problem("a preview of what is there already shows a change", rows, "preview", "previewed", "there")
 
 
-@check("PRV-05", operations=TRUTH)
+@check("PRV-05", operations=TRUTH, examples=2)
 class SameRefusals(CaseCheck):
     """Preview and save refuse the same faults alike, and a preview refuses nothing that the save takes."""
 

@@ -33,6 +33,7 @@ from extensor_conformance.verdicts import DiffRow, NotTested, Problem, Severity
 TRUTH = {Verb.PREVIEW_SAVE, Verb.SAVE}
 MOST = 12
 """Placements of an example, where a type has more places."""
+CONFIG = "$.import.config"
 EXPRESSION: JsonObject = {"$unknown": {"expression": "[reference('elsewhere').value]"}}
 
 
@@ -284,11 +285,15 @@ class UnknownIdentity(CaseCheck):
                 note=f"{place(one.path)} is unknown",
             )
 
+        hidden = Call("unknown", Verb.PREVIEW_SAVE, desired, config_unknown=True, config_id=None)
+        note = "the configuration is unknown"
+        yield Plan((Call("known", Verb.PREVIEW_SAVE, desired), hidden), expect={"place": CONFIG}, note=note)
+
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
-        trial.result("known")
+        known = trial.result("known")
         answer = trial["unknown"]
-        where = trial.expect.get("place")
+        where = str(trial.expect.get("place"))
         if answer.error is not None:
             if unsupported(answer):
                 return []
@@ -296,7 +301,18 @@ class UnknownIdentity(CaseCheck):
                 raise NotTested(f"refused for now: {answer.error}")
             message = f"expected an unknown identity or PreviewNotSupported, got {answer.error}"
             return [Problem(message, where, "unknown")]
+        if where == CONFIG:
+            return self._guessed_config(known, answer)
         return list(self._guesses(answer, trial.sent("unknown"), kind))
+
+    def _guessed_config(self, known: Answer, answer: Answer) -> list[Problem]:
+        """A configId that is shown must be the one that comes, whatever the configuration turns out to be."""
+        shown_id = answer.config_id
+        if shown_id is None or shown_id == known.config_id or ("configId",) in _listed_anywhere(answer):
+            return []
+        row = DiffRow("$.configId", (str(known.config_id), shown_id))
+        message = "the configuration is not known yet, and the preview guesses the configId"
+        return [Problem(message, "$.configId", "unknown", ("known", "previewed"), (row,))]
 
     def _guesses(self, answer: Answer, sent: JsonObject, kind: Kind) -> Iterator[Problem]:
         open_ = _listed_anywhere(answer)
