@@ -101,6 +101,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             raise UsageError("it starts no provider: nothing may follow --", "", f"provider-conformance {own[0]}")
         code = int(args.run(args, console))
     except UsageError as error:
+        if "unrecognized arguments" in str(error) and own[:1] and own[0] in COMMANDS:
+            error.command, error.usage = f"{error.command} {own[0]}", ""
         usage = f"{error.usage}\n" if error.usage else ""
         console.line(f"{usage}{error.command}: {error}\nTry '{error.command} --help'.")
         code = int(Exit.USAGE)

@@ -13,14 +13,18 @@ import threading
 from collections.abc import Mapping
 from typing import TextIO
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _ERASE = "\r\x1b[2K"
 _CODES = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "gray": "90", "bold": "1"}
 
 
 def printable(text: str) -> str:
     """The text with control characters written as escapes, so that a provider's words cannot steer a terminal."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _CONTROL.sub(lambda match: _escape(match[0]), text)
+
+
+def _escape(char: str) -> str:
+    return f"\\x{ord(char):02x}" if char < "\u0100" else f"\\u{ord(char):04x}"
 
 
 class Console:

@@ -6,9 +6,10 @@ from pathlib import Path
 from extensor_conformance.cli.command import Command, Trouble
 from extensor_conformance.cli.console import Console
 from extensor_conformance.cli.exits import Exit
-from extensor_conformance.cli.options import DEFAULT_CONFIG, add_subject, duration, fixture_of, subject_of
+from extensor_conformance.cli.options import add_subject, duration, fixture_of, subject_of
 from extensor_conformance.cli.outputs import write_file
 from extensor_conformance.cli.provider_bench import provider_bench
+from extensor_conformance.report.reproduce import DEFAULT_CONFIG
 
 _DESCRIPTION = """\
 Start the provider, read its types, and write a commented conformance.toml with the
@@ -47,7 +48,8 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
         write_file(target, text)
     except OSError as error:
         raise Trouble(f"{target}: {error.strerror or error}") from None
-    console.out(f"{target}: {len(provider.kinds)} types of {provider.name} {provider.version}")
+    count = len(provider.kinds)
+    console.out(f"{target}: {count} type{'' if count == 1 else 's'} of {provider.name} {provider.version}")
     console.out("next: fill in what is marked with <>, then: provider-conformance run")
     return Exit.OK
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from extensor_conformance.cli.command import Trouble
 from extensor_conformance.cli.exits import Exit
+from extensor_conformance.report.reproduce import DEFAULT_CONFIG
 
 if TYPE_CHECKING:
     from extensor_conformance.fixture import Fixture
     from extensor_conformance.subject import Subject
 
-DEFAULT_CONFIG = "conformance.toml"
 DEFAULT_FOLDER = ".conformance"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")

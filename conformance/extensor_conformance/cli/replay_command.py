@@ -233,7 +233,12 @@ def _marks(item: Recorded, made: "Attempt", bench: "Bench") -> list[str]:
         return [(moment.action, moment.detail, moment.answer) for moment in timeline(outcome)]
 
     observed = item.data.get("observed") or []
-    old = moments(tuple(Entry(one["at"], one["dir"], one["text"], one.get("note", "")) for one in observed))
+    old = moments(
+        tuple(
+            Entry(one["at"], one["dir"], one["text"], one.get("note", ""), one.get("connection", "1"))
+            for one in observed
+        )
+    )
     new = moments(made.transcript)
     lines: list[str] = []
     for index, (action, detail, answer) in enumerate(new):

@@ -180,7 +180,9 @@ def prepare(folder: Path) -> None:
 
 def title_of(args: argparse.Namespace, settings: "Settings") -> str:
     """The provider's command as it was given, or its address."""
-    return shlex.join(args.command) if args.command else settings.subject.title
+    told = args.app is not None or args.socket is not None or args.tcp is not None
+    command = args.command or (() if told else settings.fixture.command)
+    return shlex.join(command) if command else settings.subject.title
 
 
 def _extras(args: argparse.Namespace, settings: "Settings") -> str:

@@ -1,5 +1,6 @@
 """One HTML page for people: filters, tables of differences, steps on a time line, the wire. Loads nothing."""
 
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
@@ -31,7 +32,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 def render(report: Report) -> str:
     """The page."""
-    title = f"Conformance of {_name(report)}: {level_text(report)}"
+    level = level_text(report) if report.level else "no level earned"
+    title = f"Conformance of {_name(report)}: {level}"
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">{escape(result_text(report))} in {report.seconds:.1f} s</p>',
@@ -187,8 +189,8 @@ def _inside(report: Report, outcome: Outcome) -> Iterable[str]:
     if outcome.reason:
         yield f"<pre>{escape(outcome.reason)}</pre>"
     if row is not None:
-        yield f'<p class="soft">{escape(row.sentence)}</p>'
-    facts = [f"evidence: {outcome.evidence}", f"{outcome.cases} cases"]
+        yield f'<p class="soft">{_prose(row.sentence)}</p>'
+    facts = [f"evidence: {outcome.evidence}", *([f"{outcome.cases} cases"] if outcome.cases else [])]
     if outcome.tries is not None:
         facts.append(f"reproduced {outcome.tries[0]} of {outcome.tries[1]}")
     facts += [f"{key}: {value}" for key, value in outcome.facts.items()]
@@ -196,8 +198,8 @@ def _inside(report: Report, outcome: Outcome) -> Iterable[str]:
         facts += [f"level {row.level}", *row.rule]
     yield f'<p class="soft">{escape(", ".join(facts))}</p>'
     if outcome.problems and row is not None:
-        yield f"<h3>Why</h3><p>{escape(row.why)}</p><h3>Usual cause</h3><p>{escape(row.cause)}</p>"
-        yield f"<h3>Fix</h3><p>{escape(row.fix)}</p>"
+        yield f"<h3>Why</h3><p>{_prose(row.why)}</p><h3>Usual cause</h3><p>{_prose(row.cause)}</p>"
+        yield f"<h3>Fix</h3><p>{_prose(row.fix)}</p>"
     moments = timeline(outcome)
     if moments:
         yield f"<h3>{escape(_shrunk(outcome))}</h3>{_steps(moments)}"
@@ -274,6 +276,11 @@ def _latency(report: Report) -> str:
     )
     heads = "".join(f'<th class="num">{head}</th>' for head in ("calls", "p50", "p95", "max"))
     return f"<h2>Latency</h2><table><tr><th>Method</th>{heads}</tr>{rows}</table>" if rows else ""
+
+
+def _prose(text: str) -> str:
+    """Text of the catalogue, in which words between backticks are code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _tag(verdict: Verdict, text: str | None = None) -> str:

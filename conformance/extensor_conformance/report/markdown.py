@@ -5,7 +5,6 @@ from extensor_conformance.report.grouping import (
     TROUBLE,
     groups_of,
     level_text,
-    problem_lines,
     result_text,
     title_of,
     with_verdict,
@@ -23,8 +22,9 @@ def render(report: Report) -> str:
     """The report as a page."""
     provider = report.provider
     name = f"{provider.get('name')} {provider.get('version')}" if provider else str(report.subject.get("title"))
+    level = level_text(report) if report.level else "no level earned"
     lines = [
-        f"## Conformance of {_text(name)}: {level_text(report)}",
+        f"## Conformance of {_text(name)}: {level}",
         "",
         f"{result_text(report)} in {report.seconds:.1f} s. Seed `{report.seed}`, requirements {report.requirements}.",
         "",
@@ -54,7 +54,10 @@ def render(report: Report) -> str:
 def _failure(report: Report, outcome: Outcome) -> list[str]:
     about = f" on {_code(outcome.type)}" if outcome.type else ""
     lines = [f"### {outcome.verdict} {outcome.check} {_text(title_of(report, outcome))}{about}", ""]
-    lines += [f"- {_text(line)}" for line in problem_lines(outcome)] or [_text(outcome.reason or "")]
+    lines += [
+        f"- {f'{_code(problem.path)}: ' if problem.path else ''}{_text(problem.message)}"
+        for problem in outcome.problems
+    ] or [_text(outcome.reason or "")]
     for problem in outcome.problems:
         if problem.rows:
             heads = ("path", *problem.columns)
@@ -69,7 +72,7 @@ def _failure(report: Report, outcome: Outcome) -> list[str]:
         lines += ["", "<details><summary>steps</summary>", "", *_fenced("\n".join(steps)), "", "</details>"]
     row = requirement_of(report, outcome.check)
     if row is not None:
-        lines += ["", f"**Why** {_text(row.why)}  ", f"**Fix** {_text(row.fix)}"]
+        lines += ["", f"**Why** {row.why}  ", f"**Fix** {row.fix}"]
     again = [line for line in (replay_line(outcome), run_line(report, outcome)) if line]
     return [*lines, "", *_fenced("\n".join(again), "sh")]
 
@@ -95,7 +98,7 @@ def _fenced(text: str, language: str = "") -> list[str]:
 def _text(text: str) -> str:
     """Text in which nothing is markup and which stays on its line, in a table too."""
     out = " ".join(text.split())
-    for char in "\\`*_[]<>|#":
+    for char in "\\`*_[]<>|#$&~":
         out = out.replace(char, f"\\{char}")
     return out
 

@@ -8,8 +8,8 @@ from extensor_conformance.canary import Needles
 from extensor_conformance.report.document import report_from_json, report_to_json
 from extensor_conformance.report.model import Report
 
-_CANARY = re.compile(r"cnry[0-9a-f]{8}")
-"""The marker in every canary of a run; see `extensor_conformance.canary`."""
+_CANARY = re.compile(r"(cnry[0-9a-f]{8})(z\d+)?")
+"""The marker in every canary of a run, and a canary's number; see `extensor_conformance.canary`."""
 _PLAIN = frozenset({"check", "verdict", "kit", "requirements", "started", "evidence", "dir", "id", "verb", "step"})
 """Members whose words are the kit's own."""
 
@@ -22,8 +22,9 @@ def masked(report: Report, secrets: Needles, *, canaries: bool = True) -> Report
     document = report_to_json(report)
     needles = [secrets]
     if canaries:
-        markers = {marker for text in _texts(document["outcomes"]) for marker in _CANARY.findall(text)}
-        needles.append(Needles(sorted(markers)))
+        markers = {found for text in _texts(document["outcomes"]) for found in _CANARY.findall(text)}
+        whole = {f"{marker}{count}" for marker, count in markers if count}
+        needles.append(Needles(sorted(whole | {marker for marker, _ in markers}, key=len, reverse=True)))
     for key in ("subject", "provider", "outcomes", "leftovers", "startFailure", "warnings", "kitFaults"):
         document[key] = mask(document[key], needles)
     return report_from_json(document)

@@ -6,6 +6,8 @@ from extensor_conformance.report.model import Report
 from extensor_conformance.verdicts import Outcome
 
 COMMAND = "provider-conformance"
+DEFAULT_CONFIG = "conformance.toml"
+"""Is read without being named."""
 
 
 def replay_line(outcome: Outcome) -> str | None:
@@ -21,7 +23,7 @@ def run_line(report: Report, outcome: Outcome) -> str:
     if report.settings.get("strict"):
         words.append("--strict")
     fixture = report.settings.get("fixture")
-    if isinstance(fixture, str):
+    if isinstance(fixture, str) and fixture != DEFAULT_CONFIG:
         words += ["--config", fixture]
     return f"{shlex.join(words)}{subject_words(report)}"
 
