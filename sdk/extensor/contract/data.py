@@ -69,6 +69,8 @@ class ResourceData:
         Members the contract does not name are ignored, so that a newer host can talk to an older provider, except
         inside `properties`, where the resource's type decides.
         """
+        if isinstance(params, dict) and (plain := _plain(params)) is not None:
+            return plain
         faults: list[Fault] = []
         top = _object(params, (), faults)
         wire_import = _member(top, "import", (), faults)
@@ -88,6 +90,32 @@ class ResourceData:
             _decode(properties or {}, ("properties",)),
             context,
         )
+
+
+def _plain(top: JsonObject) -> ResourceData | None:
+    """The usual request, read without a look at what could be wrong with it; ``None`` for any other."""
+    imported, type_, properties = top.get("import"), top.get("type"), top.get("properties")
+    if type(imported) is not dict or type(properties) is not dict or type(type_) is not str or not type_:
+        return None
+    provider, version = imported.get("provider"), imported.get("version")
+    if type(provider) is not str or type(version) is not str or not (provider and version):
+        return None
+    config, config_id = imported.get("config"), imported.get("configId")
+    if not (config is None or type(config) is dict) or not (config_id is None or type(config_id) is str):
+        return None
+    faults: list[Fault] = []
+    context = _context(top, faults) if top.get("context") is not None else _NO_CONTEXT
+    if faults:
+        return None
+    return ResourceData(
+        Import(provider, version, _decode(config, ("import", "config")) if config else {}, config_id),
+        type_,
+        _decode(properties, ("properties",)),
+        context,
+    )
+
+
+_NO_CONTEXT = CallContext()
 
 
 def _decode(value: JsonObject, path: Path) -> JsonObject:

@@ -141,30 +141,51 @@ def has_unknown(value: Json) -> bool:
 def decode_unknowns(value: Json, path: Path = ()) -> Json:
     """Wire to Python: markers become `Unknown` with their path, escaped keys lose one ``$``.
 
-    Raises `ContractViolation` for a marker with other content than the protocol allows.
+    A value without either comes back as it is, not copied. Raises `ContractViolation` for a marker with other content
+    than the protocol allows.
     """
-    kind = type(value)
-    if kind is dict:
+    return _decoded(value, path) if _holds_markers(value) else value
+
+
+def encode_unknowns(value: Json) -> Json:
+    """Python to wire: `Unknown` becomes a marker, a user's look-alike key gains one ``$``.
+
+    A value without either comes back as it is, not copied.
+    """
+    return _encoded(value) if _holds_markers(value) else value
+
+
+def _holds_markers(value: Json) -> bool:
+    """Whether anything in a value differs between Python and the wire. Most values hold nothing of the kind."""
+    todo = [value]
+    for item in todo:  # grows while it is walked
+        kind = type(item)
+        if kind is dict:
+            if len(item) == 1 and _looks_like_a_marker(next(iter(item))):
+                return True
+            todo += [inner for inner in item.values() if type(inner) in _WALKED]
+        elif kind is list:
+            todo += [inner for inner in item if type(inner) in _WALKED]
+        elif kind is Unknown or kind is tuple:
+            return True
+    return False
+
+
+def _decoded(value: Json, path: Path) -> Json:
+    if type(value) is dict:
         if len(value) == 1:
             (key,) = value
             if key == MARKER:
                 return _marker(value[key], path)
             if _looks_like_a_marker(key):
-                return {key[1:]: decode_unknowns(value[key], (*path, key[1:]))}
-        return {
-            key: decode_unknowns(item, (*path, key)) if type(item) in _CONTAINERS else item
-            for key, item in value.items()
-        }
-    if kind is list:
-        return [
-            decode_unknowns(item, (*path, index)) if type(item) in _CONTAINERS else item
-            for index, item in enumerate(value)
-        ]
+                return {key[1:]: _decoded(value[key], (*path, key[1:]))}
+        return {key: _decoded(item, (*path, key)) for key, item in value.items()}
+    if type(value) is list:
+        return [_decoded(item, (*path, index)) for index, item in enumerate(value)]
     return value
 
 
-def encode_unknowns(value: Json) -> Json:
-    """Python to wire: `Unknown` becomes a marker, a user's look-alike key gains one ``$``."""
+def _encoded(value: Json) -> Json:
     kind = type(value)
     if kind is Unknown:
         return {MARKER: {} if value.expression is None else {"expression": value.expression}}
@@ -172,10 +193,10 @@ def encode_unknowns(value: Json) -> Json:
         if len(value) == 1:
             (key,) = value
             if _looks_like_a_marker(key):
-                return {f"${key}": encode_unknowns(value[key])}
-        return {key: encode_unknowns(item) if type(item) in _ENCODED else item for key, item in value.items()}
+                return {f"${key}": _encoded(value[key])}
+        return {key: _encoded(item) for key, item in value.items()}
     if kind is list or kind is tuple:
-        return [encode_unknowns(item) if type(item) in _ENCODED else item for item in value]
+        return [_encoded(item) for item in value]
     return value
 
 
@@ -183,8 +204,7 @@ def _looks_like_a_marker(key: Json) -> bool:
     return type(key) is str and key.endswith("unknown") and _MARKER_LIKE.match(key) is not None
 
 
-_CONTAINERS = frozenset((dict, list))
-_ENCODED = frozenset((dict, list, tuple, Unknown))
+_WALKED = frozenset((dict, list, tuple, Unknown))
 
 
 def _marker(content: Json, path: Path) -> Unknown:

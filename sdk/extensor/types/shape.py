@@ -16,6 +16,9 @@ Kind: TypeAlias = str
 KINDS = ("read_only", "write_only", "immutable", "calculated", "secret")
 
 
+_as_one_text = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+
+
 class Shape:
     """The facts about one resource type or configuration type, worked out once and kept with it.
 
@@ -57,7 +60,7 @@ class Shape:
 
     def identity_of(self, properties: JsonObject) -> str:
         """One text per identity, for locks and look-ups: the identifiers as JSON with sorted names."""
-        return json.dumps(self.identifiers_of(properties), sort_keys=True, separators=(",", ":"), default=repr)
+        return _as_one_text(self.identifiers_of(properties))
 
     def mask(self, properties: Json) -> Json:
         """A copy with each secret value replaced by ``***``; unknown and null ones stay."""
