@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from extensor.contract import Json, JsonObject, Limits
 from extensor.contract.verbs import VERB_BY_WIRE
-from extensor.errors import OperationFailed
+from extensor.errors import OperationFailed, TypesError
 from extensor.types import TypeIndex
 from extensor.types.model import Body
 from extensor_conformance.connection import Connection
@@ -67,7 +67,15 @@ def read_provider(connection: Connection, fixture: Fixture, start_seconds: float
                 operations = frozenset(VERB_BY_WIRE[word] for word in item["operations"] if word in VERB_BY_WIRE)
                 name = str(item["type"])
                 kinds[name] = Kind(name, index.resource(name), operations, fixture.for_type(name))
-        except (OperationFailed, KeyError, TypeError, AttributeError, ValueError, json.JSONDecodeError) as error:
+        except (
+            OperationFailed,
+            TypesError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            ValueError,
+            json.JSONDecodeError,
+        ) as error:
             trouble = f"its types cannot be read: {error!r}"
     return Provider(
         hello.name,

@@ -102,7 +102,8 @@ def with_value(value: Json, path: Path, new: object) -> Json:
             (with_value(item, rest, new) if rest else new) if index == first else item
             for index, item in enumerate(value)
         ]
-    assert isinstance(value, dict) and isinstance(first, str)
+    assert isinstance(value, dict)
+    assert isinstance(first, str)
     if rest:
         return {**value, first: with_value(value[first], rest, new)}
     left = {key: item for key, item in value.items() if key != first}

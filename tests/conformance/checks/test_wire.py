@@ -1,7 +1,6 @@
 """The checks of the group protocol: each catches its mutants where they are wrong, and passes the reference."""
 
 import pytest
-
 from tests.conformance.checks.conftest import Play, caught, clean, told
 
 MUTANTS = [

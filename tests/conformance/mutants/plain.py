@@ -40,7 +40,7 @@ MUTANT = option("--mutant") or os.environ.get("MUTANT", "")
 
 def wrong(name):
     """Whether the provider is to be wrong in this way."""
-    return MUTANT == name
+    return name == MUTANT
 
 
 # -- types ------------------------------------------------------------------------------------------------------------
@@ -153,8 +153,8 @@ def type_files():
         index = json.dumps({**marked, "settings": {**INDEX["settings"], "stamp": uuid.uuid4().hex}})
     if wrong("dangling-ref"):
         types = types.replace('{"$ref": "#/0"}', '{"$ref": "#/999"}')
-    if wrong("twice-the-bytes"):
-        types += " " * (int(time.monotonic() * 1000) % 7)
+    if wrong("hash-order"):
+        types += " ".join({"red", "green", "blue", "black", "white"}) and " " * (hash("types") % 1000)
     return {"indexFile": index, "typeFiles": {"types.json": types}}
 
 
@@ -468,6 +468,8 @@ def resource(method, params, request):
         faults = [] if preview and wrong("lax-preview") else list(check(given, body, ("properties",), lax))
         if wrong("too-tight") and given.get("color") in ("green", "blue"):
             faults.append(fault("InvalidProperty", "not in stock", "$.properties.color"))
+    if faults and wrong("version-guard"):
+        raise Refused(fault("UnsupportedVersion", "wrong version", "$.import.version"))
     if faults:
         raise Refused(*told(faults))
     identity = given["name"]
@@ -507,8 +509,6 @@ def check_envelope(params):
 
 
 def kind_of(params, imported):
-    if wrong("version-guard") and params["properties"].get("label") is not None:
-        raise Refused(fault("UnsupportedVersion", "wrong version", "$.import.version"))
     if imported["provider"].lower() != NAME:
         raise Refused(fault("InvalidRequest", f"this is {NAME}", "$.import.provider"))
     version = re.match(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?", imported["version"])
@@ -1064,7 +1064,6 @@ class Client:
                 raise Refused(fault("Unauthorized", "present the token first"))
             if self.server.shut and message["method"] not in ("provider/shutdown", "provider/ping"):
                 raise Refused(fault("Unavailable", "the provider is going"), transient=True)
-            late = wrong("late-answer")
             result = serve(message["method"], message.get("params", {}), request)
             answer = {"jsonrpc": "2.0", "id": id_, "result": result}
         except Refused as refused:
@@ -1083,11 +1082,11 @@ class Client:
             answer = self.error(id_, -32010, text, data)
             if wrong("dies-of-exception"):
                 os._exit(1)
-        finally:
-            with self.guard:
-                self.running.pop(key, None)
         if not request.message.get("silent"):
             send(answer)
+        with self.guard:
+            if self.running.get(key) is request:
+                del self.running[key]
 
 
 class Batch:
