@@ -353,7 +353,7 @@ def test_a_scope_without_secrets_keeps_their_names(scope: Callable[..., Scope]) 
     assert made.secrets() == [SECRET]
 
 
-def test_secrets_are_every_text_in_secure_values_given_or_by_default(scope: Callable[..., Scope]) -> None:
+def test_secrets_are_every_text_and_number_in_secure_values_given_or_by_default(scope: Callable[..., Scope]) -> None:
     made = scope(
         parameters={
             "a": {"type": "secureObject"},
@@ -363,4 +363,4 @@ def test_secrets_are_every_text_in_secure_values_given_or_by_default(scope: Call
         },
         given={"a": {"user": "u", "keys": ["k1", 5, ""]}},
     )
-    assert made.secrets() == ["u", "k1", "default"]
+    assert made.secrets() == ["u", "k1", "5", "default"]

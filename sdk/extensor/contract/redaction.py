@@ -3,20 +3,24 @@
 import base64
 import json
 from collections.abc import Iterable, Iterator
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from extensor.contract.json import Json
+from extensor.contract.paths import format_path
 
 MASK = "***"
 SHORTEST_SECRET = 4
 """Shorter values are masked where a type marks them, but not searched for in text: they would mask everything."""
+_FEW = 64
+"""As many spellings are looked for one by one; more by how they begin, so that the cost does not grow with them."""
 
 
 class Redactor:
-    """Masks known secret values wherever they occur in text or data, also JSON-escaped, URL-quoted or in base64."""
+    """Masks known secret values wherever they occur in text or data, also escaped, quoted, URL-quoted or in base64."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._needles: list[str] = []
+        self._needles: set[str] = set()
+        self._by_beginning: dict[str, list[str]] = {}
         self._secrets: set[str] = set()
         for secret in secrets:
             self.add(secret)
@@ -26,9 +30,12 @@ class Redactor:
         if secret in self._secrets or len(secret) < SHORTEST_SECRET:
             return
         self._secrets.add(secret)
-        self._needles = sorted(
-            {needle for known in self._secrets for needle in _spellings(known)}, key=len, reverse=True
-        )
+        for needle in _spellings(secret):
+            if needle not in self._needles:
+                self._needles.add(needle)
+                alike = self._by_beginning.setdefault(needle[:SHORTEST_SECRET], [])
+                alike.append(needle)
+                alike.sort(key=len, reverse=True)
 
     def learn(self, value: Json) -> None:
         """Learn every text inside a secret value."""
@@ -37,10 +44,19 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with each secret replaced by ``***``."""
-        for needle in self._needles:
-            if needle in text:
-                text = text.replace(needle, MASK)
-        return text
+        if len(self._needles) <= _FEW and not any(needle in text for needle in self._needles):
+            return text
+        found: list[str] = []
+        after = at = 0
+        while at <= len(text) - SHORTEST_SECRET:
+            for needle in self._by_beginning.get(text[at : at + SHORTEST_SECRET], ()):
+                if text.startswith(needle, at):
+                    found += text[after:at], MASK
+                    after = at = at + len(needle)
+                    break
+            else:
+                at += 1
+        return "".join((*found, text[after:])) if found else text
 
     def data(self, value: Json) -> Json:
         """A copy of a JSON value with secrets masked in its texts and names."""
@@ -69,10 +85,19 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 def _spellings(secret: str) -> Iterator[str]:
+    """The ways in which a text stands inside other texts: JSON, JSON in JSON, paths, expressions, `repr`, URLs."""
     yield secret
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
-    yield quote(secret, safe="")
+    for in_ascii in (True, False):
+        inner = json.dumps(secret, ensure_ascii=in_ascii)[1:-1]
+        yield inner
+        yield json.dumps(inner, ensure_ascii=in_ascii)[1:-1]
+    yield format_path((secret,)).removeprefix("$.").removeprefix("$['").removesuffix("']")
+    yield secret.replace("'", "''")
+    yield repr(secret)[1:-1]
     raw = secret.encode("utf-8", "surrogatepass")
+    yield quote(raw, safe="")
+    yield quote(raw)
+    yield quote_plus(raw)
     yield base64.b64encode(raw).decode()
+    yield base64.b64encode(raw).decode().rstrip("=")
     yield base64.urlsafe_b64encode(raw).decode().rstrip("=")

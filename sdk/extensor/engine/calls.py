@@ -29,6 +29,7 @@ from extensor.engine.events import (
     ResourceRef,
 )
 from extensor.engine.identity import same_resource
+from extensor.engine.outlet import safe_code, safe_fault
 from extensor.engine.pauses import Interrupted, Pause, Pauses
 from extensor.engine.sessions import Session
 from extensor.errors import CallTimedOut, ConnectionLost, DeadlineExceeded, ExtensorError, ProtocolViolation
@@ -182,14 +183,12 @@ class Caller:
         if isinstance(error, OperationFailedError):
             failure = error.failure
             said = str(error)
-            faults = tuple(
-                Fault(fault.code, self._redactor.text(fault.message), fault.path) for fault in failure.faults
-            )
+            faults = tuple(safe_fault(fault, self._redactor) for fault in failure.faults)
             if said and said != failure.message:  # the session adds what it found out about an unclear save
-                faults = (*faults, Fault(failure.code, self._redactor.text(said)))
+                faults = (*faults, Fault(safe_code(failure.code, self._redactor), self._redactor.text(said)))
             unclear = verb.mutates and isinstance(error, DeadlineExceeded)
             refused = failure.resource is None and failure.code in REFUSALS
-            return Failed(faults, failure.code, unclear, refused, failure.resource)
+            return Failed(faults, safe_code(failure.code, self._redactor), unclear, refused, failure.resource)
         code = type(error).__name__
         unclear = verb.mutates and isinstance(error, ConnectionLost | CallTimedOut | ProtocolViolation)
         return Failed((Fault(code, self._redactor.text(str(error))),), code, unclear)

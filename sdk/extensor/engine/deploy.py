@@ -21,8 +21,9 @@ from extensor.engine.executor import Executor, InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Ledger
 from extensor.engine.notes import note_of
+from extensor.engine.outlet import Outlet
 from extensor.engine.prepare import Prepared, Run, prepare
-from extensor.engine.providers import RecordedProviders, recorded_provider
+from extensor.engine.providers import RecordedProviders, literal_defaults, recorded_provider
 from extensor.engine.records import ProviderRecord, Record
 from extensor.engine.removal import Removal
 from extensor.engine.results import (
@@ -59,12 +60,14 @@ async def deploy(
     Raises `TemplateError` for a template or parameters that cannot be, `StateError` when the state cannot be used.
     """
     redactor = Redactor()
-    with ungrouped():
+    outlet = Outlet(on_event, redactor)
+    on_event = outlet.event
+    with outlet.errors(), ungrouped():
         state = open_stack(request.state_dir, request.stack)
         try:
             async with connected(connector, on_event, redactor) as connection:
                 run = prepare("deploy", request, connection, on_event, redactor)
-                state.begin(run.deployment_id, "deploy", str(request.template_path))
+                state.begin(run.deployment_id, "deploy", str(request.template_path.absolute()))
                 status: RunStatus = "Failed"
                 try:
                     result = await _Deployment(run, state, stop, executor).run()
@@ -76,7 +79,7 @@ async def deploy(
                     state.finish(run.deployment_id, status)
                     seconds = anyio.current_time() - run.started
                     on_event(RunFinished("deploy", request.stack, run.deployment_id, status, seconds))
-                return result
+                return outlet.shown(result)
         finally:
             state.close()
 
@@ -148,7 +151,7 @@ class _Deployment:
             raise
         prepared.identifiers = prepared.identifiers or known_identifiers(prepared.shape, properties)
         self._run.learn(prepared, properties)
-        if not prepared.settled and (secret := self._run.secret_identifiers(prepared)):
+        if secret := self._run.secret_identifiers(prepared):
             prepared.identifiers = None
             return self._failed(prepared, tuple(secret), started)
         started = time.monotonic()  # the provider's start is nobody's in particular
@@ -223,7 +226,9 @@ class _Deployment:
     async def _remove(self) -> bool:
         """Delete what the template no longer declares. True when nothing of it is left."""
         run = self._run
-        records = RecordedProviders(run.request.state_dir, run.request.parameters, run.request.providers)
+        records = RecordedProviders(
+            run.request.state_dir, run.request.parameters, run.request.providers, literal_defaults(run.request.template)
+        )
         removal = Removal(self._ledger, self._state.providers, records, run.pool, run.caller, run.on_event)
         outcomes = await removal.run(self._ledger.left_over(), self._executor, stop=self._stop)
         self._outcomes.update({f"-{position}": outcome for position, outcome in enumerate(outcomes)})

@@ -102,7 +102,7 @@ def _check(run: Run, prepared: Prepared, index: TypeIndex) -> None:
         faults = validate(prepared.properties, type_, purpose=purpose, path=instance.properties_path)
         run.faults.extend(ResourceFault(instance.key, fault) for fault in faults)
     prepared.identifiers = known_identifiers(prepared.shape, prepared.properties)
-    if run.has_secure and prepared.identifiers:
+    if run.has_secure:
         secret = run.secret_identifiers(prepared)
         run.faults.extend(ResourceFault(instance.key, fault) for fault in secret)
         prepared.identifiers = None if secret else prepared.identifiers

@@ -22,7 +22,8 @@ from extensor.engine.events import (
 from extensor.engine.executor import Executor, InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Ledger
-from extensor.engine.providers import RecordedProviders, missing_parameters
+from extensor.engine.outlet import Outlet
+from extensor.engine.providers import RecordedProviders, defaults_in, missing_parameters
 from extensor.engine.removal import Removal
 from extensor.engine.results import (
     DEFAULT_BUDGET_SECONDS,
@@ -32,7 +33,7 @@ from extensor.engine.results import (
     ResourceFault,
 )
 from extensor.engine.sessions import Connector, SessionPool
-from extensor.engine.state import StackState, open_stack
+from extensor.engine.state import StackState, open_stack, read_stack
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -43,6 +44,7 @@ async def destroy(
     *,
     parameters: Mapping[str, Json] = _NOTHING,
     providers: Mapping[str, str] = _NOTHING,
+    template_path: Path | None = None,
     on_event: OnEvent = ignore_events,
     stop: anyio.Event | None = None,
     connector: Connector | None = None,
@@ -54,18 +56,23 @@ async def destroy(
     """Delete every recorded resource, dependants before what they depend on. What is gone already counts as deleted.
 
     `parameters` gives the secure parameters that the providers' configurations need again; the others are recorded.
+    Those that had the template's default are read from the template, at `template_path` or where it was deployed from,
+    if it is still there.
 
     Raises `TemplateError` that names the parameters when some are missing, `StateError` when the state cannot be used.
     """
     redactor = Redactor()
-    for value in parameters.values():
+    defaults = defaults_in(template_path or _deployed_template(state_dir, stack))
+    for value in (*parameters.values(), *defaults.values()):
         redactor.learn(value)
     run_id = str(uuid.uuid4())
     started = anyio.current_time()
-    with ungrouped():
+    outlet = Outlet(on_event, redactor, recorded=True)
+    on_event = outlet.event
+    with outlet.errors(), ungrouped():
         state = open_stack(state_dir, stack)
         try:
-            recorded = RecordedProviders(state_dir, parameters, providers)
+            recorded = RecordedProviders(state_dir, parameters, providers, defaults)
             _require_parameters(state, recorded)
             async with connected(connector, on_event, redactor) as connection:
                 state.begin(run_id, "destroy", "")
@@ -103,7 +110,12 @@ async def destroy(
         finally:
             state.close()
     errors = tuple(ResourceFault(outcome.symbolic_name, fault) for outcome in outcomes for fault in outcome.faults)
-    return DestroyResult(status, run_id, tuple(outcomes), errors)
+    return outlet.shown(DestroyResult(status, run_id, tuple(outcomes), errors))
+
+
+def _deployed_template(state_dir: Path, stack: str) -> Path | None:
+    paths = [run.template for run in read_stack(state_dir, stack).runs if run.template]
+    return Path(paths[-1]) if paths else None
 
 
 def _require_parameters(state: StackState, recorded: RecordedProviders) -> None:

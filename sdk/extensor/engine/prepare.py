@@ -16,7 +16,15 @@ from extensor.engine.places import placed
 from extensor.engine.plan import Instance, Plan, expand, make_graph
 from extensor.engine.references import References
 from extensor.engine.results import DeploymentRequest, ResourceFault
-from extensor.engine.secrecy import learn, secret_identifiers, tainted_paths, veiling
+from extensor.engine.secrecy import (
+    learn,
+    learn_derived,
+    names_in,
+    secret_identifiers,
+    tainted_paths,
+    texts_in,
+    veiling,
+)
 from extensor.engine.sessions import Connector, SessionPool, Wanted
 from extensor.errors import TemplateError
 from extensor.template import Scope, references_of
@@ -62,6 +70,10 @@ class Run:
     """Evaluates with everything secret unknown: secure parameters, and secret properties of resources."""
     faults: list[ResourceFault] = field(default_factory=list[ResourceFault])
     started: float = field(default_factory=anyio.current_time)
+    words: str = ""
+    """What the template and the open parameters say in so many words, so that it is no secret."""
+    told_configs: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    """Configurations that are known, by alias."""
     late: set[str] = field(default_factory=set[str])
     """Aliases whose configuration was not known when types were asked for."""
     learning: anyio.Lock = field(default_factory=anyio.Lock)
@@ -73,7 +85,12 @@ class Run:
 
     def config(self, alias: str) -> JsonObject:
         """The provider's configuration as far as it is known now. Raises `TemplateError`."""
-        return self.scope.evaluate_config(alias)
+        config = self.scope.evaluate_config(alias)
+        if not has_unknown(config) and self.told_configs.get(alias) != config:
+            self.told_configs[alias] = config
+            hidden = self.secretless.evaluate_config(alias)
+            learn_derived(self.redactor, config, tainted_paths(config, hidden), self.words)
+        return config
 
     def properties(self, prepared: Prepared) -> JsonObject:
         """The properties as far as they are known now. Raises `TemplateError`."""
@@ -86,9 +103,18 @@ class Run:
         """Places in the properties whose values come from secure parameters or secret properties."""
         if prepared.settled and not self.has_secure:
             return frozenset()
+        properties = self.properties(prepared)
+        try:
+            tainted = tainted_paths(properties, self.hidden(prepared))
+        except TemplateError:  # it cannot be told without the secrets, so all of it depends on them
+            tainted = frozenset[Path]({()})
+        learn_derived(self.redactor, properties, tainted, self.words)
+        return tainted
+
+    def hidden(self, prepared: Prepared) -> JsonObject:
+        """The properties as far as they can be told without secrets. Raises `TemplateError`."""
         instance = prepared.instance
-        hidden = self.secretless.evaluate_properties(instance.decl, loop=instance.loop)
-        return tainted_paths(self.properties(prepared), hidden)
+        return self.secretless.evaluate_properties(instance.decl, loop=instance.loop)
 
     @property
     def has_secure(self) -> bool:
@@ -159,6 +185,8 @@ def prepare(
     faults.extend(ResourceFault(None, fault) for fault in _outputs_faults(scope))
     graph = make_graph(plan, scope, edges)
     deployment_id = str(uuid.uuid4())
+    secretless = _secretless(request, scope, veiling(references, lambda key: _shape_of(prepared, key)))
+    scope.veil_errors(secretless)
     return Run(
         kind,
         request,
@@ -172,9 +200,25 @@ def prepare(
         SessionPool(connector, on_event, redact=redactor.text),
         Caller(deployment_id, request.budget_seconds, on_event, redactor),
         redactor,
-        _secretless(request, scope, veiling(references, lambda key: _shape_of(prepared, key))),
+        secretless,
         faults,
+        words=_words(request, scope) if any(one.secure for one in request.template.parameters.values()) else "",
     )
+
+
+def _words(request: DeploymentRequest, scope: Scope) -> str:
+    """The texts of the template, the open parameters, and the names inside the secret ones."""
+    template = request.template
+    said: list[Json] = [
+        {name: [declared.properties, declared.options] for name, declared in template.resources.items()},
+        template.variables,
+        {alias: declared.config for alias, declared in template.imports.items()},
+        [[loop.name, body] for loop, body, _ in template.variable_copies.values()],
+    ]
+    for name, value in request.parameters.items():
+        said.append(names_in(value) if scope.names.parameter(name).secure else value)
+    said += [names_in(one.default) if one.secure else one.default for one in template.parameters.values()]
+    return "\n".join(text for item in said for text in texts_in(item))
 
 
 def every_fault(scope: Scope, instance: Instance) -> list[Fault]:

@@ -105,7 +105,8 @@ class Previewer:
         seen.identifiers = known_identifiers(prepared.shape, properties)
         prepared.identifiers = seen.identifiers
         self._run.learn(prepared, properties)
-        if not prepared.settled and (secret := self._run.secret_identifiers(prepared)):
+        if secret := self._run.secret_identifiers(prepared):
+            seen.identifiers = prepared.identifiers = None
             self._fault(seen, *secret)
             self._register.claim_symbol(prepared.instance.key)
             return

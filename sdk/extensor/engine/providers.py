@@ -4,13 +4,14 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from extensor.contract import Import, Json, JsonObject, decode_unknowns, encode_unknowns, find_unknowns
 from extensor.engine.prepare import Run
 from extensor.engine.records import ProviderRecord
 from extensor.engine.sessions import Wanted
 from extensor.errors import StateError, TemplateError
-from extensor.template import Scope, parse_template
+from extensor.template import Scope, Template, parse_template
 
 _PARAMETER = re.compile(r"\bparameters\(\s*'((?:[^']|'')+)'\s*\)", re.IGNORECASE)
 
@@ -32,21 +33,65 @@ def recorded_provider(run: Run, alias: str) -> ProviderRecord:
         _relative(wanted.folder, run.request.state_dir),
         encode_unknowns(config),
         tuple(sorted(needed)),
+        tuple(name for name in sorted(needed) if _has_default_value(run, name)),
     )
+
+
+def _has_default_value(run: Run, name: str) -> bool:
+    given = {one.lower() for one in run.request.parameters}
+    return name.lower() not in given and name.lower() in literal_defaults(run.request.template)
+
+
+def literal_defaults(template: Template) -> dict[str, Json]:
+    """The defaults of secure parameters that say the value in so many words, by name in lower case."""
+    return {
+        parameter.name.lower(): parameter.default
+        for parameter in template.parameters.values()
+        if parameter.secure and parameter.has_default and _is_literal(parameter.default)
+    }
+
+
+def defaults_in(template_file: Path | None) -> dict[str, Json]:
+    """The same of a template that is still there; none of one that is gone or is no template any more."""
+    try:
+        return {} if template_file is None else literal_defaults(parse_template(template_file.read_bytes()))
+    except (OSError, TemplateError):
+        return {}
+
+
+def _is_literal(value: Json) -> bool:
+    if isinstance(value, dict):
+        return all(_is_literal(name) and _is_literal(item) for name, item in value.items())
+    if isinstance(value, list):
+        return all(map(_is_literal, value))
+    return not (isinstance(value, str) and value.startswith("["))
 
 
 class RecordedProviders:
     """Providers of a stack's records, ready to be called: their configuration is completed from given parameters."""
 
-    def __init__(self, state_dir: Path, parameters: Mapping[str, Json], commands: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        parameters: Mapping[str, Json],
+        commands: Mapping[str, str],
+        defaults: Mapping[str, Json] = MappingProxyType({}),
+    ) -> None:
+        """`defaults` are used for parameters that had their default when they were recorded; names in lower case."""
         self._state_dir = state_dir
+        self._defaults = defaults
         self._parameters = {name.lower(): value for name, value in parameters.items()}
         self._commands = {name.lower(): command for name, command in commands.items()}
         self._configs: dict[int, JsonObject] = {}
 
     def missing(self, record: ProviderRecord) -> list[str]:
         """The parameters that the provider's configuration needs and that are not given."""
-        return [name for name in record.parameters if name.lower() not in self._parameters]
+        known = self._values(record)
+        return [name for name in record.parameters if name.lower() not in known]
+
+    def _values(self, record: ProviderRecord) -> dict[str, Json]:
+        used = {name.lower() for name in record.defaults}
+        return {name: value for name, value in self._defaults.items() if name in used} | self._parameters
 
     def wanted(self, record: ProviderRecord) -> Wanted:
         """Which provider it is and how it is started; a command given now goes before the recorded one."""
@@ -66,9 +111,10 @@ class RecordedProviders:
             return config
         if missing := self.missing(record):
             raise missing_parameters(record, missing)
-        declared = {name: _declaration(self._parameters[name.lower()]) for name in record.parameters}
+        values = self._values(record)
+        declared = {name: _declaration(values[name.lower()]) for name in record.parameters}
         template = parse_template({"parameters": declared, "resources": {}})
-        scope = Scope(template, {name: self._parameters[name.lower()] for name in record.parameters})
+        scope = Scope(template, {name: values[name.lower()] for name in record.parameters})
         return _completed(config, scope, record)
 
 

@@ -34,7 +34,8 @@ class ProviderRecord:
     """How to reach a provider again: name, least version, command (``None``: the installed one), folder, config.
 
     `folder` is relative to the state folder. `config` is in wire form: values of secure parameters are markers that
-    hold the expression, and `parameters` names the parameters those need.
+    hold the expression, and `parameters` names the parameters those need; `defaults` those of them that had the value
+    which the template gives by default, in so many words.
     """
 
     id: int
@@ -44,6 +45,7 @@ class ProviderRecord:
     folder: str
     config: JsonObject
     parameters: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -163,7 +165,22 @@ def read_providers(connection: sqlite3.Connection, stack: str) -> Iterable[Provi
         "SELECT id, name, version, command, folder, config, parameters FROM providers WHERE stack = ?", (stack,)
     )
     for id_, name, version, command, folder, config, parameters in rows:
-        yield ProviderRecord(id_, name, version, command, folder, json.loads(config), tuple(json.loads(parameters)))
+        needed = [one if isinstance(one, dict) else {"name": one} for one in json.loads(parameters)]
+        yield ProviderRecord(
+            id_,
+            name,
+            version,
+            command,
+            folder,
+            json.loads(config),
+            tuple(one["name"] for one in needed),
+            tuple(one["name"] for one in needed if one.get("default")),
+        )
+
+
+def dump_parameters(record: ProviderRecord) -> str:
+    """The parameters that a provider's configuration needs, as they lie in their column."""
+    return dump([{"name": name, "default": True} if name in record.defaults else name for name in record.parameters])
 
 
 def read_runs(connection: sqlite3.Connection, stack: str) -> Iterable[RunRecord]:

@@ -1,6 +1,6 @@
 """Where secrets of parameters and resources show through: what is learnt of them, and what they make secret in turn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from extensor.contract import Fault, Json, JsonObject, Path, Unknown, find_unknowns, format_path
 from extensor.contract.redaction import MASK, Redactor
@@ -31,6 +31,34 @@ def learn(redactor: Redactor, shape: Shape | None, *bodies: Json) -> None:
         if isinstance(body, dict):
             for secret in shape.secrets_in(body):
                 redactor.learn(secret)
+
+
+def learn_derived(redactor: Redactor, value: Json, tainted: frozenset[Path], words: str) -> None:
+    """Have the redactor know what was made of secrets, but for texts in `words`, which everyone sees."""
+    for path in tainted:
+        for text in texts_in(_at(value, path)):
+            if text not in words:
+                redactor.add(text)
+
+
+def texts_in(value: Json) -> Iterator[str]:
+    """Names and values, as text."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield name
+            yield from texts_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts_in(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def names_in(value: Json) -> list[Json]:
+    """The names inside a value."""
+    if isinstance(value, dict):
+        return [*value, *(name for item in value.values() for name in names_in(item))]
+    return [name for item in value for name in names_in(item)] if isinstance(value, list) else []
 
 
 def shown_outputs(scope: Scope, secretless: Scope, redactor: Redactor) -> JsonObject:
@@ -99,3 +127,9 @@ def _is_unknown_at(body: Json, path: Path) -> bool:
         except (KeyError, IndexError, TypeError):
             return False
     return type(body) is Unknown
+
+
+def _at(body: Json, path: Path) -> Json:
+    for part in path:
+        body = body[part]
+    return body

@@ -22,6 +22,7 @@ from extensor.engine.records import (
     Record,
     RunRecord,
     dump,
+    dump_parameters,
     now,
     read_providers,
     read_records,
@@ -95,7 +96,7 @@ class StackState:
                     record.command,
                     record.folder,
                     dump(record.config),
-                    dump(list(record.parameters)),
+                    dump_parameters(record),
                 ),
             )
         self.providers[record.id] = record

@@ -10,6 +10,7 @@ from extensor.engine.events import OnEvent, RunFinished, ignore_events
 from extensor.engine.executor import InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Register
+from extensor.engine.outlet import Outlet
 from extensor.engine.prepare import prepare
 from extensor.engine.preview import Previewer
 from extensor.engine.results import DeploymentRequest
@@ -29,18 +30,20 @@ async def validate(
     Paths are places in the template. An empty list says that nothing is known to stand in the way.
     """
     redactor = Redactor()
-    with ungrouped():
+    outlet = Outlet(on_event, redactor)
+    on_event = outlet.event
+    with outlet.errors(), ungrouped():
         async with connected(connector, on_event, redactor) as connection:
             try:
                 run = prepare("validate", request, connection, on_event, redactor)
                 await describe(run, strict=True)
             except TemplateError as error:
-                faults = [Fault(fault.code, redactor.text(fault.message), fault.path) for fault in error.faults]
+                faults = list(outlet.shown(error.faults))
                 return [*faults, *_unmet(request.template, faults)]
             executor = InProcessExecutor(request.parallelism, request.stop_grace_seconds)
             previewer = Previewer(run, Register({}, {}), compare=False)
             await executor.run(run.graph, previewer.perform, on_skipped=lambda _key, _cause: None)
-        faults = [item.fault for item in run.faults]
+        faults = [outlet.shown(item.fault) for item in run.faults]
         faults += _unmet(request.template, faults)
         status = "Failed" if faults else "Succeeded"
         on_event(RunFinished("validate", request.stack, run.deployment_id, status, anyio.current_time() - run.started))

@@ -12,9 +12,10 @@ from extensor.engine.events import OnEvent, RunFinished, ignore_events
 from extensor.engine.executor import InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Register
+from extensor.engine.outlet import Outlet
 from extensor.engine.prepare import Prepared, Run, prepare
 from extensor.engine.preview import Previewer, Seen
-from extensor.engine.providers import RecordedProviders
+from extensor.engine.providers import RecordedProviders, literal_defaults
 from extensor.engine.records import Record
 from extensor.engine.removal import ref_of
 from extensor.engine.results import Change, ChangeType, DeploymentRequest, PropertyChange, WhatIfResult
@@ -38,14 +39,16 @@ async def what_if(
     Raises `TemplateError` for a template or parameters that cannot be, `StateError` when the state cannot be read.
     """
     redactor = Redactor()
-    with ungrouped():
+    outlet = Outlet(on_event, redactor)
+    on_event = outlet.event
+    with outlet.errors(), ungrouped():
         snapshot = read_stack(request.state_dir, request.stack)
         async with connected(connector, on_event, redactor) as connection:
             run = prepare("what-if", request, connection, on_event, redactor)
             result = await _Comparison(run, snapshot).run()
         status = "Succeeded" if result.succeeded else "Failed"
         on_event(RunFinished("what-if", request.stack, run.deployment_id, status, anyio.current_time() - run.started))
-        return result
+        return outlet.shown(result)
 
 
 class _Comparison:
@@ -126,7 +129,9 @@ class _Comparison:
     async def _deletions(self) -> list[Change]:
         """What a successful deployment would delete afterwards, in reverse order of creation."""
         run = self._run
-        recorded = RecordedProviders(run.request.state_dir, run.request.parameters, run.request.providers)
+        recorded = RecordedProviders(
+            run.request.state_dir, run.request.parameters, run.request.providers, literal_defaults(run.request.template)
+        )
         due = [
             record
             for record in reversed(self._register.left_over())

@@ -10,6 +10,7 @@ from extensor.template.document import an_object, fail, only, read_document, sec
 from extensor.template.model import Template
 from extensor.template.refusal import nearest
 from extensor.template.schemas import check
+from extensor.template.secrecy import without_size
 
 _TOP = frozenset(
     ["$schema", "contentVersion", "parameters", "metadata", "usingConfig", "externalInputDefinitions", "externalInputs"]
@@ -58,7 +59,8 @@ def check_parameters(template: Template, given: Mapping[str, Json]) -> list[Faul
             hint = nearest(name, template.parameters, noun="parameters")
             faults.append(Fault(ErrorCode.UNKNOWN_PROPERTY, f"the template has no parameter '{name}'; {hint}", path))
         elif value is not None or not parameter.has_default:
-            faults.extend(check(value, parameter.schema.raw, template.definitions, ("parameters", parameter.name)))
+            found = check(value, parameter.schema.raw, template.definitions, ("parameters", parameter.name))
+            faults.extend(map(without_size, found) if parameter.secure else found)
     faults.extend(
         Fault(
             ErrorCode.MISSING_PROPERTY,

@@ -4,7 +4,9 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
+from extensor.contract.faults import Fault
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
 from extensor.contract.unknown import Unknown
@@ -20,10 +22,11 @@ from extensor.template.parser import is_expression, literal_text, parse, quote
 from extensor.template.references import ReferenceExpr, name_expression, needs_of, references_of
 from extensor.template.refusal import Refusal
 from extensor.template.schemas import check
-from extensor.template.secrecy import placed, texts
+from extensor.template.secrecy import decoy, placed, texts, veiled
 from extensor.template.values import kind_of, scan
 
 _SHOWN = 160
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Scope:
         self._depth = 0
         self._work = 0
         self._twin: Scope | None = None
+        self._veil: Scope | None = None
 
     # What callers use -------------------------------------------------------------------------------------------
 
@@ -83,8 +87,7 @@ class Scope:
         `path` is the value's place in the template, for messages; `loop` is the running iteration of the resource's
         loop. What is not known is an `Unknown` with the text of the rest. Raises `TemplateError`.
         """
-        with self._outermost():
-            return self.walk(value, path, self._frame(loop))
+        return self._discreetly(lambda scope: scope.walk(value, path, scope._frame(loop)))
 
     def evaluate_properties(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> JsonObject:
         """The evaluated properties of a resource, or of one element of its loop. Raises `TemplateError`."""
@@ -103,8 +106,7 @@ class Scope:
         """How many elements a resource's loop has; ``None`` for a resource without one. Raises `TemplateError`."""
         if declared.copy is None:
             return None
-        with self._outermost():
-            return self._count_of(declared)
+        return self._discreetly(lambda scope: scope._count_of(declared))
 
     def loops(self, declared: ResourceDecl) -> list[CopyContext] | Unknown:
         """The iterations of a resource's loop, in order. Raises `TemplateError`; the resource must have a loop."""
@@ -129,16 +131,7 @@ class Scope:
 
     def output(self, declared: Output) -> Json:
         """One output's value, its condition not looked at. Raises `TemplateError`."""
-        path = (*declared.path, "copy" if declared.copy else "value")
-        with self._outermost():
-            if declared.copy is None:
-                value = self.walk(declared.value, path, Frame(self))
-            else:
-                value = repeat(self, declared.copy, declared.value, path, Frame(self), nearest_loop=True)
-        faults = check(value, declared.schema.raw, self.template.definitions, path)
-        if faults:
-            raise TemplateError.many(faults)
-        return value
+        return self._discreetly(lambda scope: scope._output(declared))
 
     def dependencies(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> set[str]:
         """What a resource, or an element of its loop, waits for: symbols, and ``symbol[index]`` for single elements.
@@ -147,17 +140,17 @@ class Scope:
         in branches that will not be taken. An element whose index is not known yet gives the whole loop.
         Raises `TemplateError` for a name that no resource has.
         """
-        frame = self._frame(loop)
-        found: set[str] = set()
-        for path, reference in self._references_in(declared):
-            try:
-                found.add(self._target(reference, frame))
-            except Refusal as refusal:
-                raise TemplateError(str(refusal), format_path(path)) from None
-        return found
+        return self._discreetly(lambda scope: scope._dependencies(declared, loop))
+
+    def veil_errors(self, secretless: "Scope") -> None:
+        """Have errors quote only what the same evaluation quotes in a scope that knows no secrets at all.
+
+        Without it the secure parameters alone count as secrets.
+        """
+        self._veil = secretless
 
     def secrets(self) -> list[str]:
-        """The texts that must not be shown: every string in the values of secure parameters, given or by default."""
+        """The texts that must not be shown: all texts and numbers in secure parameters, given or by default."""
         found: list[str] = []
         for name, declared in self.template.parameters.items():
             if declared.secure:
@@ -235,6 +228,68 @@ class Scope:
             raise Refusal(f"more than {MAX_WORK} calls, iterations and elements of their results would be needed here")
 
     # Inside -----------------------------------------------------------------------------------------------------
+
+    def _discreetly(self, work: "Callable[[Scope], _T]") -> _T:
+        """What `work` gives here. Its error quotes no value that comes from a secret."""
+        try:
+            with self._outermost():
+                return work(self)
+        except TemplateError as error:
+            veil = self._veil or (self._secretless() if self._has_secrets else None)
+            if self._depth or self._secure_as_unknown or veil is None:
+                raise
+            told = veil._faults_of(work)
+            if not told.issuperset(error.faults):
+                told |= self._faults_of_decoy(veil, work)
+            faults = [fault if fault in told else veiled(fault) for fault in error.faults]
+        raise TemplateError.many(faults)
+
+    def _faults_of_decoy(self, veil: "Scope", work: "Callable[[Scope], object]") -> set[Fault]:
+        """What is said of other secrets than the present ones."""
+        given = dict(self._given)
+        try:
+            for name, parameter in self.template.parameters.items():
+                if parameter.secure:
+                    given[name.lower()] = decoy(self._parameter_value(name.lower()))
+            other = Scope(
+                self.template,
+                given,
+                reference=veil._reference,
+                deployment_name=self.deployment_name,
+                now=self.now,
+            )
+        except (Refusal, TemplateError):
+            return set()
+        return other._faults_of(work)
+
+    def _faults_of(self, work: "Callable[[Scope], object]") -> set[Fault]:
+        try:
+            with self._outermost():
+                work(self)
+        except TemplateError as error:
+            return set(error.faults)
+        return set()
+
+    def _output(self, declared: Output) -> Json:
+        path = (*declared.path, "copy" if declared.copy else "value")
+        if declared.copy is None:
+            value = self.walk(declared.value, path, Frame(self))
+        else:
+            value = repeat(self, declared.copy, declared.value, path, Frame(self), nearest_loop=True)
+        faults = check(value, declared.schema.raw, self.template.definitions, path)
+        if faults:
+            raise TemplateError.many(faults)
+        return value
+
+    def _dependencies(self, declared: ResourceDecl, loop: CopyContext | None) -> set[str]:
+        frame = self._frame(loop)
+        found: set[str] = set()
+        for path, reference in self._references_in(declared):
+            try:
+                found.add(self._target(reference, frame))
+            except Refusal as refusal:
+                raise TemplateError(str(refusal), format_path(path)) from None
+        return found
 
     def _frame(self, loop: CopyContext | None) -> Frame:
         frame = Frame(self)
