@@ -42,7 +42,9 @@ def test_a_preview_is_one_object_with_unknowns_as_the_protocol_writes_them() -> 
         ),
         Change("Unsupported", "late", "note@1.0", {}, (), "no identifiers yet"),
     )
-    assert what_if_document(WhatIfResult(changes, 3, (ResourceFault("db", REFUSED),))) == {
+    assert what_if_document(
+        WhatIfResult(changes, 3, (ResourceFault("db", REFUSED),), (("web", "$.properties.pin"),))
+    ) == {
         "status": "Failed",
         "changes": [
             {
@@ -70,6 +72,7 @@ def test_a_preview_is_one_object_with_unknowns_as_the_protocol_writes_them() -> 
             },
         ],
         "unchanged": 3,
+        "notCompared": [{"symbolicName": "web", "path": "$.properties.pin"}],
         "errors": [
             {
                 "symbolicName": "db",
@@ -155,14 +158,14 @@ Deployed: 1 saved, in 1.3 s."""
 def test_every_fault_is_told_once_with_its_place() -> None:
     err = io.StringIO()
     bare = Fault("ProviderExited", "provider x exited with code 3; the end of its stderr:\nboom\x1b[0m")
-    tell_errors(
-        Console(io.StringIO(), err, {}),
-        "it failed",
-        (FAILED,),
-        (ResourceFault("db", REFUSED), ResourceFault(None, bare)),
-    )
+    placed = [Fault("Bad", "no", path) for path in ("$.resources.db.type", "$.resources.pages.properties.x")]
+    told = (ResourceFault("db", REFUSED), ResourceFault("db", REFUSED), ResourceFault(None, bare))
+    elsewhere = (ResourceFault("db", placed[0]), ResourceFault("pages[3]", placed[1]))
+    tell_errors(Console(io.StringIO(), err, {}), "it failed", (*elsewhere, *told))
     assert err.getvalue() == (
         "error: it failed\n"
+        "  resources.db.type: no (Bad)\n"
+        "  pages[3]: resources.pages.properties.x: no (Bad)\n"
         "  db: name: must not be empty (InvalidProperty)\n"
         "  provider x exited with code 3; the end of its stderr:\n    boom\\x1b[0m (ProviderExited)\n"
     )
@@ -170,8 +173,22 @@ def test_every_fault_is_told_once_with_its_place() -> None:
 
 def test_no_fault_no_word() -> None:
     err = io.StringIO()
-    tell_errors(Console(io.StringIO(), err, {}), "it failed", (SAVED,), ())
+    tell_errors(Console(io.StringIO(), err, {}), "it failed", ())
     assert err.getvalue() == ""
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_an_unexpected_error_says_where_its_details_are_until_they_are_shown(verbose: bool) -> None:
+    err = io.StringIO()
+    odd = Fault("InternalError", "something unexpected happened; its log has the details under 1f")
+    tell_errors(Console(io.StringIO(), err, {}), "it failed", (ResourceFault("db", odd),), verbose=verbose)
+    assert ("run again with --verbose" in err.getvalue()) is not verbose
+
+
+def test_a_record_takes_one_line_whatever_its_note_says() -> None:
+    view = RecordView("web", "note@1.0", {}, "notes", "Failed", "a\nb\r\nc", "2030-01-01T00:00:01.000Z")
+    text = show_text(StackView("main", "Failed", "deploy", None, None, (view,)))
+    assert "\n  web  note@1.0    [Failed: a b c]\n" in text
 
 
 @pytest.mark.parametrize(

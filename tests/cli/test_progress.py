@@ -39,10 +39,10 @@ def test_a_deployment_in_a_pipe_is_a_line_for_each_resource() -> None:
         events.RunFinished("deploy", "main", "d", "Failed", 2.3),
     ) == [
         '! web (note@1.0, name: "web"): try 1 failed, the next follows in 0.5 s: Throttled: too many',
-        '+ web (note@1.0, name: "web") saved (0.2 s)',
+        '* web (note@1.0, name: "web") saved (0.2 s)',
         "! db (note@1.0) failed (2.0 s): Conflict; it is unclear whether it took effect",
-        "* app (note@1.0) skipped: db failed",
-        '* web (note@1.0, name: "web") left the record: renamed',
+        ". app (note@1.0) skipped: db failed",
+        '. web (note@1.0, name: "web") left the record: renamed',
     ]
 
 
@@ -55,6 +55,25 @@ def test_a_destruction_is_a_line_for_each_resource() -> None:
 
 def test_a_preview_tells_no_steps() -> None:
     assert told(events.OperationSucceeded(WEB, Verb.PREVIEW_SAVE, 0.1), steps=False) == []
+
+
+def test_tries_that_fail_alike_share_a_line_and_say_how_long_it_goes_on() -> None:
+    err = io.StringIO()
+    now = [0.0]
+    progress = Progress(Console(io.StringIO(), err, {}), steps=True, clock=lambda: now[0])
+    progress(events.OperationStarted(WEB, Verb.SAVE))
+    for attempt in range(1, 26):
+        reason = "Throttled: slow" if attempt == 4 else f"Unavailable: down, it is {now[0]:.0f}"
+        progress(events.OperationRetried(WEB, Verb.SAVE, attempt, 1.0, reason, 60.0 - now[0]))
+        now[0] += 1.0
+    lines = [line.partition("): ")[2] for line in err.getvalue().splitlines()]
+    assert lines == [
+        "try 1 failed, the next follows in 1.0 s, for 60 s more at most: Unavailable: down, it is 0",
+        "try 4 failed, the next follows in 1.0 s, for 57 s more at most: Throttled: slow",
+        "try 5 failed, the next follows in 1.0 s, for 56 s more at most: Unavailable: down, it is 4",
+        "try 15 failed, the next follows in 1.0 s, for 46 s more at most: Unavailable: down, it is 14",
+        "try 25 failed, the next follows in 1.0 s, for 36 s more at most: Unavailable: down, it is 24",
+    ]
 
 
 def test_logs_are_told_when_they_matter_or_when_asked_for() -> None:

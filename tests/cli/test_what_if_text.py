@@ -83,6 +83,17 @@ def test_nothing_to_change_is_one_line() -> None:
     assert what_if_text(WhatIfResult((), 0)) == "Nothing to deploy: the template and the record hold no resource."
 
 
+def test_properties_that_cannot_be_compared_are_named() -> None:
+    one = what_if_text(WhatIfResult((), 1, (), (("home", "$.properties.password"),)))
+    assert one == (
+        "1 write-only property cannot be compared, so that it may change: home.password\n\n"
+        "No change: 1 resource is as the template says."
+    )
+    many = what_if_text(WhatIfResult((), 9, (), tuple((f"r[{index}]", "$.properties.a.b") for index in range(9))))
+    assert many.startswith("9 write-only properties cannot be compared, so that they may change: r[0].a.b, r[1].a.b, ")
+    assert ", r[4].a.b, …\n" in many
+
+
 def test_long_texts_show_where_they_differ() -> None:
     before, after = "x" * 5000 + "\nold end", "x" * 5000 + "\nnew end"
     change = Change("Modify", "a", "file@1.0", {}, (PropertyChange("$.properties.content", "Modify", before, after),))

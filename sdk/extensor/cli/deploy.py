@@ -40,14 +40,14 @@ def _run(args: argparse.Namespace, console: "Console") -> Exit:
     from extensor.cli.running import run_engine
     from extensor.engine.deploy import deploy
 
-    request = load_request(args)
+    request = load_request(args, console)
     progress = Progress(console, steps=True, verbose=args.verbose)
     begun = time.monotonic()
     result = run_engine(lambda stop: deploy(request, on_event=progress, stop=stop), console, progress, graceful=True)
     if args.output == "json":
         console.document(deploy_document(result))
     else:
-        tell_errors(console, "the deployment failed", result.resources, result.errors)
+        tell_errors(console, "the deployment failed", result.errors, verbose=args.verbose)
         console.out(deploy_text(result, time.monotonic() - begun))
     return exit_of(result.status)
 

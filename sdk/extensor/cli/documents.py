@@ -18,11 +18,12 @@ from extensor.engine.results import (
 
 
 def what_if_document(result: WhatIfResult) -> JsonObject:
-    """``{status, changes, unchanged, errors}``; a value not known yet is the protocol's ``$unknown`` marker."""
+    """``{status, changes, unchanged, notCompared, errors}``; a value not known yet is a ``$unknown`` marker."""
     return {
         "status": "Succeeded" if result.succeeded else "Failed",
         "changes": [_change(change) for change in result.changes],
         "unchanged": result.unchanged,
+        "notCompared": [{"symbolicName": name, "path": path} for name, path in result.not_compared],
         "errors": _faults(result.faults),
     }
 

@@ -9,7 +9,7 @@ from extensor.cli.console import Console, printable
 from extensor.cli.exits import Exit
 from extensor.cli.trouble import Trouble
 from extensor.cli.values import plain_path
-from extensor.contract import ErrorCode, Fault
+from extensor.contract import ErrorCode, Fault, format_path
 from extensor.errors import (
     ExtensorError,
     OperationFailed,
@@ -39,7 +39,10 @@ def report(error: BaseException, console: Console, *, output: str) -> Exit:
             console, output, "interrupted", (Fault(ErrorCode.CANCELED, "interrupted"),), Exit.INTERRUPTED, "Canceled"
         )
     if isinstance(error, Trouble):
-        return _tell(console, output, error.headline, error.faults, error.code)
+        code = _tell(console, output, error.headline, error.faults, error.code)
+        if error.hint and output != "json":
+            console.line(error.hint)
+        return code
     if isinstance(error, ExtensorError):
         faults = faults_of(error)
         headline = faults[0].message if len(faults) == 1 and not faults[0].path else "it cannot be done"
@@ -63,10 +66,15 @@ def faults_of(error: ExtensorError) -> tuple[Fault, ...]:
 
 
 def fault_lines(faults: Iterable[Fault], owner: str | None = None) -> list[str]:
-    """One line a fault: ``name: path: message (Code)``; further lines of a message are indented."""
+    """One line a fault: ``name: path: message (Code)``; further lines of a message are indented.
+
+    The name is left out where the path, a place in the template, says it already.
+    """
     lines: list[str] = []
     for fault in faults:
-        place = ": ".join(part for part in (owner, plain_path(fault.path) if fault.path else None) if part)
+        where = plain_path(fault.path) if fault.path else ""
+        own = owner is not None and where.startswith(plain_path(format_path(("resources", owner))))
+        place = ": ".join(part for part in (None if own else owner, where) if part)
         text = f"{f'{place}: ' if place else ''}{fault.message} ({fault.code})"
         lines.append("  " + printable(text).replace("\n", "\n    "))
     return lines

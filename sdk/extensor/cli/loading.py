@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,18 +11,19 @@ from extensor.cli.options import stack_name, state_dir
 from extensor.cli.parameters import Declared, typed_values
 from extensor.cli.trouble import Trouble
 from extensor.contract.json import Json
-from extensor.engine.results import DEFAULT_PARALLELISM, DeploymentRequest
+from extensor.engine.results import DEFAULT_BUDGET_SECONDS, DEFAULT_PARALLELISM, DeploymentRequest
 from extensor.errors import TemplateError
 from extensor.template import check_parameters, load_parameters, parse_template
 from extensor.template.schemas import resolve
 
 if TYPE_CHECKING:
+    from extensor.cli.console import Console
     from extensor.template import Template
 
 _SECURE = {"securestring": "string", "secureobject": "object"}
 
 
-def load_request(args: argparse.Namespace) -> DeploymentRequest:
+def load_request(args: argparse.Namespace, console: "Console") -> DeploymentRequest:
     """Read the template and all parameters. Raises `Trouble` with every fault that no provider is needed for."""
     path: Path = args.template
     template = load_template(path)
@@ -35,6 +37,8 @@ def load_request(args: argparse.Namespace) -> DeploymentRequest:
         raise Trouble(
             f"the parameters for {path} are not right; give them with -p NAME=VALUE or --parameters FILE", faults
         )
+    known = {name for item in template.imports.values() for name in (item.alias, item.provider)}
+    tell_unused(console, dict(args.providers), known)
     return DeploymentRequest(
         template=template,
         template_path=path,
@@ -43,7 +47,19 @@ def load_request(args: argparse.Namespace) -> DeploymentRequest:
         state_dir=args.state or state_dir(path),
         providers=dict(args.providers),
         parallelism=args.parallelism or DEFAULT_PARALLELISM,
+        budget_seconds=args.timeout or DEFAULT_BUDGET_SECONDS,
     )
+
+
+def tell_unused(console: "Console", given: Iterable[str], known: Iterable[str]) -> None:
+    """Say on stderr which names of ``--provider`` belong to nothing, and what may have been meant."""
+    by_key = {name.lower(): name for name in known}
+    for name in given:
+        if name.lower() not in by_key:
+            near = get_close_matches(name.lower(), by_key, n=1)
+            there = ", ".join(sorted(set(by_key.values()))) or "none"
+            hint = f"did you mean {by_key[near[0]]}?" if near else f"the providers here: {there}"
+            console.line(f"{console.paint('note:', 'orange')} --provider {name} is given but not used; {hint}")
 
 
 def load_template(path: Path) -> "Template":

@@ -1,6 +1,7 @@
 """The options that commands share, worded once."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 from extensor.cli.assignment import Assignment, split_assignment
@@ -21,6 +22,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_stack(parser)
     add_providers(parser)
     add_parallelism(parser)
+    add_timeout(parser)
     add_output(parser)
     add_verbose(parser)
 
@@ -92,13 +94,25 @@ def add_providers(parser: argparse.ArgumentParser) -> None:
         type=_provider,
         default=[],
         dest="providers",
-        help="start the provider NAME with this command line instead of the installed one; may be repeated",
+        help="start the provider NAME with this command line instead of the installed one; the program's path and "
+        "words that begin with ./ or ../ count from this folder; may be repeated",
     )
 
 
 def add_parallelism(parser: argparse.ArgumentParser) -> None:
     """``--parallelism``; absent means the engine's default."""
     parser.add_argument("--parallelism", metavar="N", type=_count, help="calls to providers at once; default: 32")
+
+
+def add_timeout(parser: argparse.ArgumentParser) -> None:
+    """``--timeout``; absent means the engine's default."""
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        help="how long one operation on one resource may take, all its tries and the waits between them included; "
+        "default: 1800",
+    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -139,7 +153,34 @@ def _provider(text: str) -> tuple[str, str]:
     name, equals, command = text.partition("=")
     if not equals or not name.strip() or not command.strip():
         raise argparse.ArgumentTypeError(f"a provider is given as NAME=COMMAND, this is {text!r}")
-    return name.strip(), command
+    return name.strip(), from_here(command)
+
+
+def from_here(command: str) -> str:
+    """A command line whose relative paths are made absolute, since providers start in the template's folder.
+
+    Paths are the program, when it is named with a slash, and each word that begins with ``./`` or ``../``. A command
+    line that cannot be split stays as it is, for `extensor.hosting.find` to refuse.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    moved = [
+        str(Path(word).absolute()) if word.startswith(("./", "../")) or (position == 0 and "/" in word) else word
+        for position, word in enumerate(words)
+    ]
+    return command if moved == words else shlex.join(moved)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
+    return seconds
 
 
 def _count(text: str) -> int:

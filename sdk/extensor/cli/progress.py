@@ -8,8 +8,10 @@ from extensor.cli.values import identity
 from extensor.contract import Verb
 from extensor.engine import events
 
-_DONE = {Verb.SAVE: ("+", "saved", "green"), Verb.DELETE: ("-", "deleted", "orange"), Verb.GET: ("=", "read", "gray")}
+_DONE = {Verb.SAVE: ("*", "saved", "green"), Verb.DELETE: ("-", "deleted", "orange"), Verb.GET: ("=", "read", "gray")}
 _DOING = {Verb.SAVE: "saving", Verb.DELETE: "deleting", Verb.GET: "reading", Verb.PREVIEW_SAVE: "previewing"}
+RETRY_LINE_SECONDS = 10.0
+"""How long the tries of one call that fail in one way share a line."""
 LOG_LEVELS = frozenset({"warning", "error", "critical"})
 """What providers log at these levels is shown; the rest only with ``--verbose``."""
 
@@ -28,6 +30,7 @@ class Progress:
         self._done: set[str] = set()
         self._running: dict[str, tuple[str, float]] = {}
         self._notes: dict[str, str] = {}
+        self._retries: dict[str, tuple[str, float]] = {}
         self._head = "starting"
 
     def __call__(self, event: events.Event) -> None:
@@ -46,12 +49,12 @@ class Progress:
                 name = event.resource.symbolic_name
                 self._running[name] = (f"{_DOING[event.verb]} {name}", self._clock())
                 self._notes.pop(name, None)
+                self._retries.pop(name, None)
             case events.OperationProgressed():
                 percent = f" {event.percent:.0f} %" if event.percent is not None else ""
                 self._notes[event.resource.symbolic_name] = f"{event.message}{percent}"
             case events.OperationRetried():
-                after = f"try {event.attempt} failed, the next follows in {event.delay:.1f} s"
-                self._say(f"{_name(event.resource)}: {after}: {event.reason}", "!", "orange")
+                self._retried(event)
             case events.OperationSucceeded():
                 self._succeeded(event)
             case events.OperationFailed():
@@ -59,9 +62,9 @@ class Progress:
             case events.ResourceSkipped():
                 self._done.add(event.resource.symbolic_name)
                 if self._steps:
-                    self._say(f"{_name(event.resource)} skipped: {event.reason}", "*", "gray")
+                    self._say(f"{_name(event.resource)} skipped: {event.reason}", ".", "gray")
             case events.ResourceForgotten() if self._steps:
-                self._say(f"{_name(event.resource)} left the record: {event.reason}", "*", "gray")
+                self._say(f"{_name(event.resource)} left the record: {event.reason}", ".", "gray")
             case events.RunFinished():
                 self._console.clear()
                 return
@@ -81,6 +84,18 @@ class Progress:
             more = f" and {len(self._running) - 1} more" if len(self._running) > 1 else ""
             parts.append(f"{doing}{note}{more}, {self._clock() - since:.0f} s")
         self._console.status(printable(" | ".join(parts)).replace("\n", " "))
+
+    def _retried(self, event: events.OperationRetried) -> None:
+        """A line for the first try that failed, for one that failed in another way, and one now and then."""
+        name, code, now = event.resource.symbolic_name, event.reason.partition(":")[0], self._clock()
+        told = self._retries.get(name)
+        self._notes[name] = f"try {event.attempt} failed: {event.reason}"
+        if told is not None and told[0] == code and now - told[1] < RETRY_LINE_SECONDS and not self._verbose:
+            return
+        self._retries[name] = code, now
+        left = "" if event.left is None else f", for {event.left:.0f} s more at most"
+        after = f"try {event.attempt} failed, the next follows in {event.delay:.1f} s{left}"
+        self._say(f"{_name(event.resource)}: {after}: {event.reason}", "!", "orange")
 
     def _succeeded(self, event: events.OperationSucceeded) -> None:
         name = event.resource.symbolic_name

@@ -7,6 +7,7 @@ from extensor.cli.console import Console, printable
 from extensor.cli.exits import Exit
 from extensor.cli.failures import fault_lines
 from extensor.cli.values import block, count, identity
+from extensor.contract import ErrorCode, Fault
 from extensor.engine.results import (
     DeployResult,
     DestroyResult,
@@ -24,7 +25,7 @@ _WORDS: dict[OutcomeStatus, str] = {
     "Failed": "failed",
     "Unclear": "unclear",
     "Skipped": "skipped",
-    "Canceled": "not begun",
+    "Canceled": "not done",
 }
 
 _STANDINGS = {
@@ -48,21 +49,26 @@ def destroy_text(result: DestroyResult, seconds: float) -> str:
     return _ending("destroyed", result.status, result.resources, seconds)
 
 
-def tell_errors(
-    console: Console, headline: str, resources: Iterable[ResourceOutcome], errors: Iterable[ResourceFault]
-) -> None:
+def tell_errors(console: Console, headline: str, errors: Sequence[ResourceFault], *, verbose: bool = False) -> None:
     """Write every fault of a run to stderr, each once and with the resource it belongs to; the headline first."""
     lines: dict[str, None] = {}
     for item in errors:
         lines.update(dict.fromkeys(fault_lines((item.fault,), item.symbolic_name)))
-    for outcome in resources:
-        lines.update(dict.fromkeys(fault_lines(outcome.faults, outcome.symbolic_name)))
     if lines:
         console.line(f"{console.paint('error:', 'red')} {headline}")
     for line in lines:
         console.line(line)
     if any(line.endswith(" (ProviderNotFound)") for line in lines):
         console.line("Say how a provider is started with: --provider NAME=COMMAND")
+    if hint := verbose_hint((item.fault for item in errors), verbose=verbose):
+        console.line(hint)
+
+
+def verbose_hint(faults: Iterable[Fault], *, verbose: bool) -> str:
+    """Where the details of an unexpected error are, for who has not asked for them yet; else nothing."""
+    if verbose or not any(fault.code == ErrorCode.INTERNAL_ERROR for fault in faults):
+        return ""
+    return "The provider's log has the details: run again with --verbose"
 
 
 def exit_of(status: str) -> Exit:
@@ -79,7 +85,8 @@ def show_text(view: StackView) -> str:
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     lines.append("")
     for record, (name, kind, where) in zip(view.resources, rows, strict=True):
-        mark = "" if record.status == "Saved" else f"  [{record.status}{f': {record.note}' if record.note else ''}]"
+        note = f": {' '.join(record.note.split())}" if record.note else ""
+        mark = "" if record.status == "Saved" else f"  [{record.status}{note}]"
         lines.append(printable(f"  {name:<{wide[0]}}  {kind:<{wide[1]}}  {where}{mark}".rstrip()))
     odd = sum(record.status != "Saved" for record in view.resources)
     unsettled = f", {odd} of them unsettled: deploy again to settle them" if odd else ""

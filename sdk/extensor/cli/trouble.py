@@ -10,12 +10,18 @@ if TYPE_CHECKING:
 
 
 class Trouble(Exception):
-    """A command cannot go on: every fault found, under one headline. `code` is the exit code it leads to."""
+    """A command cannot go on: every fault found, under one headline. `code` is the exit code it leads to.
 
-    def __init__(self, headline: str, faults: "Iterable[Fault]" = (), *, code: Exit = Exit.FAILED) -> None:
+    `hint` is a last line for people: what to try.
+    """
+
+    def __init__(
+        self, headline: str, faults: "Iterable[Fault]" = (), *, code: Exit = Exit.FAILED, hint: str = ""
+    ) -> None:
         self.headline = headline
         self.faults = tuple(faults)
         self.code = code
+        self.hint = hint
         super().__init__(headline)
 
 

@@ -28,15 +28,17 @@ def _run(args: argparse.Namespace, console: "Console") -> Exit:
     """Validate and tell the faults."""
     from extensor.cli.loading import load_request
     from extensor.cli.progress import Progress
+    from extensor.cli.run_text import verbose_hint
     from extensor.cli.running import run_engine
     from extensor.cli.trouble import Trouble
     from extensor.engine.validate import validate
 
-    request = load_request(args)
+    request = load_request(args, console)
     progress = Progress(console, steps=False, verbose=args.verbose)
     faults = run_engine(lambda _: validate(request, on_event=progress), console, progress, graceful=False)
     if faults:
-        raise Trouble(f"{args.template} cannot be deployed", faults)
+        hint = verbose_hint(faults, verbose=args.verbose)
+        raise Trouble(f"{args.template} cannot be deployed", faults, hint=hint)
     if args.output == "json":
         console.document({"status": "Succeeded", "errors": []})
     else:

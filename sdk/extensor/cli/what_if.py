@@ -41,14 +41,14 @@ def _run(args: argparse.Namespace, console: "Console") -> Exit:
     from extensor.cli.what_if_text import what_if_text
     from extensor.engine.what_if import what_if
 
-    request = load_request(args)
+    request = load_request(args, console)
     progress = Progress(console, steps=False, verbose=args.verbose)
     result = run_engine(lambda _: what_if(request, on_event=progress), console, progress, graceful=False)
     if args.output == "json":
         console.document(what_if_document(result))
     else:
         console.out(what_if_text(result, lambda text, colour: console.paint(text, colour, out=True)))
-        tell_errors(console, "the preview is not complete", (), result.faults)
+        tell_errors(console, "the preview is not complete", result.faults, verbose=args.verbose)
     if not result.succeeded:
         return Exit.FAILED
     return Exit.CHANGES if args.exit_code and result.changes else Exit.OK

@@ -17,6 +17,8 @@ _LOOKS: dict[str, tuple[str, str, str]] = {
     "Ignore": ("*", "gray", "to ignore"),
 }
 _KIND_ORDER = {"Delete": 0, "Create": 1, "Modify": 2}
+_LISTED = 5
+"""Write-only properties that are named; the JSON names all."""
 _LEGEND = {"Delete": "- delete", "Create": "+ create", "Modify": "~ modify", "Unsupported": "x cannot be previewed"}
 
 
@@ -37,7 +39,7 @@ def what_if_text(result: WhatIfResult, paint: Paint = no_paint) -> str:
         lines += [f"What would change ({', '.join(kinds)}):", ""]
     for change in changes:
         lines += [*_change(change, paint), ""]
-    lines.append(_summary(result))
+    lines += [*_not_compared(result), _summary(result)]
     return "\n".join(lines)
 
 
@@ -75,6 +77,16 @@ def _delta(delta: Iterable[PropertyChange], paint: Paint) -> Iterator[str]:
             first, *rest = block(item.before if item.kind == "Delete" else item.after)
         yield f"    {paint(f'{symbol} {name}', colour)} {first}"
         yield from (f"      {line}" for line in rest)
+
+
+def _not_compared(result: WhatIfResult) -> list[str]:
+    if not result.not_compared:
+        return []
+    shown = [f"{name}.{plain_path(path)}" for name, path in result.not_compared[:_LISTED]]
+    more = ", …" if len(result.not_compared) > _LISTED else ""
+    one = len(result.not_compared) == 1
+    count = "1 write-only property" if one else f"{len(result.not_compared)} write-only properties"
+    return [f"{count} cannot be compared, so that {'it' if one else 'they'} may change: {', '.join(shown)}{more}", ""]
 
 
 def _summary(result: WhatIfResult) -> str:

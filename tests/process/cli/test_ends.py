@@ -40,7 +40,7 @@ def test_ctrl_c_lets_running_calls_end_and_the_next_run_goes_on(gated: Any) -> N
     document = json.loads(out)
     assert document["status"] == "Canceled"
     assert {r["symbolicName"]: r["status"] for r in document["resources"]} == {"gate": "Saved", "after": "Canceled"}
-    assert '+ gate (gate@1.0, name: "gate") saved' in err
+    assert '* gate (gate@1.0, name: "gate") saved' in err
 
     shown = gated.json("show", "main.json")
     assert shown["status"] == "Canceled"
@@ -148,7 +148,7 @@ def test_a_terminal_gets_colour_and_a_status_line(stage: Any) -> None:
     code, shown = on_a_terminal(stage, "deploy", "main.json")
     assert code == 0
     assert re.search(r"\r\x1b\[2Kdeploy main: 1/2 \| saving two", shown)
-    assert '\x1b[32m+\x1b[0m two (note@1.0, name: "two") saved' in shown
+    assert '\x1b[32m*\x1b[0m two (note@1.0, name: "two") saved' in shown
     assert "\x1b[2KDeployed: 2 saved" in shown
 
 
