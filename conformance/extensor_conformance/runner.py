@@ -155,6 +155,7 @@ class Run:
             one.watch.kinds = provider.kinds
         judges = {id(one): Judge(one, passive, self._stop) for one in benches}
         crew: Crew[Job] = Crew(lambda number, one, job: self._do(number, one, judges[id(one)], job), self._stop)
+        crew.work_off(self._walks(provider), benches)
         crew.work_off([job for job in jobs if not job.check.needs.alone], benches)
         crew.work_off([job for job in jobs if job.check.needs.alone], benches[:1])
         self._settle_watched(benches, provider, passive)
@@ -184,8 +185,6 @@ class Run:
         known = known_cases(folder / "cases") if folder is not None else []
         kinds = list(provider.kinds.values())
         jobs: list[Job] = []
-        if any(row.id in MONITORED for row in self._rows) and not self.settings.read_only:
-            jobs += [Job(Walk(), kind) for kind in kinds]
         for row in self._rows:
             check = self._check(row)
             if check is None:
@@ -200,6 +199,12 @@ class Run:
             else:
                 jobs += [Job(check, kind, self._known(known, row.id, kind)) for kind in kinds]
         return sorted(jobs, key=lambda job: not job.known)
+
+    def _walks(self, provider: Provider) -> list[Job]:
+        """Played before all else, so that what monitors see in them is told with the same case in every run."""
+        if self.settings.read_only or not any(row.id in MONITORED for row in self._rows):
+            return []
+        return [Job(Walk(), kind) for kind in provider.kinds.values()]
 
     def _known(self, known: Sequence[Case], id_: str, kind: Kind) -> tuple[Case, ...]:
         return tuple(case for case in known if case.check == id_ and case.type == kind.name and not case.procedural)

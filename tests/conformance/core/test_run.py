@@ -227,3 +227,15 @@ def test_a_check_that_measures_time_runs_when_nobody_else_does(tmp_path: Path, p
     report = run.execute()
     assert {item.verdict for item in report.outcomes} == {Verdict.PASS}
     assert crowd == [1]
+
+
+def test_the_same_seed_fails_in_the_same_case_whatever_the_workers_and_filters(run: Go) -> None:
+    reports = (
+        run("bad-code", "ERR-01", folder=None),
+        run("bad-code", "ERR-01", "SCH-03", "PROTO-03", workers=3, folder=None),
+    )
+    (one, other) = ([item.case for item in report.outcomes if item.verdict is Verdict.FAIL] for report in reports)
+    assert [(case.id, case.seed, case.index) for case in one if case] == [
+        (case.id, case.seed, case.index) for case in other if case
+    ]
+    assert len(one) == 1
