@@ -18,9 +18,9 @@ from extensor_conformance.report.model import Report
 
 
 def line(event: Event, mask: Callable[[Json], Json] | None = None) -> str:
-    """One line of the stream, without its end; `mask` takes secrets out of its JSON."""
+    """One line of the stream, without its end, in ASCII; `mask` takes secrets out of its JSON."""
     data: Json = event_to_json(event)
-    return json.dumps(mask(data) if mask is not None else data, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(mask(data) if mask is not None else data, separators=(",", ":"))
 
 
 def render(report: Report) -> str:
