@@ -84,6 +84,10 @@ class World:
     """The control plane's name, from the configuration."""
     plane_in_previews: bool = True
 
+    @property
+    def session_type(self) -> type["FakeSession"]:
+        return FakeSession
+
     async def connect(self, wanted: Wanted) -> Session:
         self.connected.append(wanted)
         if wanted.provider in self.broken:

@@ -1,0 +1,91 @@
+"""Outputs are shown, so nothing in them depends on a secret, whoever gave or made it."""
+
+import pytest
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "hunter2-and-more"
+
+
+def shown(result) -> dict:
+    return {name: output.value for name, output in result.outputs.items()}
+
+
+@pytest.fixture
+def home(make):
+    """A template of one box with a secret of its own, with outputs."""
+
+    def template(**outputs: str):
+        declared = {name: {"type": "object" if name == "all" else "string", "value": v} for name, v in outputs.items()}
+        return make.template({"home": make.box("home", text="fine", secret=SECRET)}, outputs=declared)
+
+    return template
+
+
+async def test_a_secret_property_is_masked_in_outputs_of_any_form(stack, home) -> None:
+    result = await stack.deploy(
+        home(
+            all="[reference('home')]",
+            one="[reference('home').secret]",
+            part="[format('pw is {0}', reference('home').secret)]",
+            cut="[substring(reference('home').secret, 0, 3)]",
+            plain="[reference('home').text]",
+        )
+    )
+    assert result.status == "Succeeded"
+    outputs = shown(result)
+    assert (outputs["all"]["secret"], outputs["all"]["text"], outputs["all"]["size"]) == ("***", "fine", 4)
+    assert (outputs["one"], outputs["part"], outputs["cut"], outputs["plain"]) == ("***", "***", "***", "fine")
+
+
+async def test_a_secret_that_the_provider_made_and_repeats_elsewhere_is_masked_there_too(stack, world, make) -> None:
+    made = "made-by-the-service"
+    world.boxes["", "home"] = {"name": "home", "secret": made, "text": f"https://{made}@host/"}
+    entries = make.template(
+        {"home": make.box("home")}, outputs={"url": {"type": "string", "value": "[reference('home').text]"}}
+    )
+    assert shown(await stack.deploy(entries)) == {"url": "https://***@host/"}
+
+
+async def test_a_plain_output_that_depends_on_a_secure_parameter_is_masked(stack, make) -> None:
+    result = await stack.deploy(
+        make.template(
+            {},
+            parameters={"pw": {"type": "securestring"}, "who": {"type": "string", "defaultValue": "me"}},
+            outputs={
+                "kind": {"type": "string", "value": "[if(empty(parameters('pw')), 'anonymous', 'basic')]"},
+                "who": {"type": "string", "value": "[parameters('who')]"},
+                "pin": {"type": "object", "value": {"short": "[parameters('pw')]", "who": "[parameters('who')]"}},
+            },
+        ),
+        {"pw": "abc"},
+    )
+    assert shown(result) == {"kind": "***", "who": "me", "pin": {"short": "***", "who": "me"}}
+
+
+async def test_a_secret_property_is_masked_where_another_resource_takes_it(stack, world, make) -> None:
+    def entries(secret):
+        return make.template(
+            {"a": make.box("a", secret=secret), "b": make.box("b", text="[format('{0}!', reference('a').secret)]")}
+        )
+
+    await stack.deploy(entries("abc"))
+    result = await stack.what_if(entries("abd"))
+    told = {change.symbolic_name: [(item.before, item.after) for item in change.delta] for change in result.changes}
+    assert told == {"a": [("***", "***")], "b": [("***", "***")]}
+
+
+async def test_a_secret_property_is_no_identifier_of_another_resource(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", secret=SECRET), "b": make.box("[reference('a').secret]")})
+    assert [fault.fault.code for fault in (await stack.what_if(entries)).faults] == ["SecretIdentifier"]
+    result = await stack.deploy(entries)
+    assert {error.fault.code for error in result.errors} == {"SecretIdentifier"}
+    assert world.names() == {"a"}
+    assert SECRET not in repr((result, stack.events, stack.show()))
+
+
+async def test_an_output_that_cannot_be_is_told_before_anything_is_made(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a")}, outputs={"x": {"type": "string", "value": "[toUper('a')]"}})
+    result = await stack.deploy(entries)
+    assert [error.fault.path for error in result.errors] == ["$.outputs.x.value"]
+    assert world.boxes == {}
