@@ -95,7 +95,7 @@ def canaries() -> Canaries:
 def examples(names: Names, canaries: Canaries) -> Callable[..., list[T]]:
     """Makes examples of a plan: ``examples(plan, count)``."""
 
-    def make(plan: Callable[[Draw], T], count: int = 30, seed: int = 1) -> list[T]:
+    def make(plan: Callable[[Draw], T], count: int = 12, seed: int = 1) -> list[T]:
         return collect(plan, seed=seed, count=count, names=names, canaries=canaries)
 
     return make
