@@ -291,9 +291,85 @@ async def test_a_bug_in_a_preview_without_unknowns_is_a_bug(capsys: pytest.Captu
     assert "Unknown option" in capsys.readouterr().err
 
 
-async def test_a_handler_that_exits_or_cancels_itself_fails_alone(capsys: pytest.CaptureFixture[str]):
-    assert (await failure_of(provider_of(raising(SystemExit(3))))).code == "InternalError"
-    assert "SystemExit" in capsys.readouterr().err
+class Odd(BaseException):
+    """Nobody expects it."""
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(3), Odd("odd"), GeneratorExit(), BaseExceptionGroup("all", [Odd("one"), KeyError("two")])],
+    ids=lambda error: type(error).__name__,
+)
+async def test_whatever_a_handler_raises_is_answered_and_holds_up_nobody(
+    error: BaseException, is_async: bool, capsys: pytest.CaptureFixture[str]
+):
+    class Async(ResourceHandler[Note]):
+        async def save(self, ctx: SaveContext, desired: Note) -> Note:
+            if desired.text == "fail":
+                raise error
+            return desired
+
+    class Plain(ResourceHandler[Note]):
+        def save(self, ctx: SaveContext, desired: Note) -> Note:
+            if desired.text == "fail":
+                raise error
+            return desired
+
+    provider = Provider("notes", "1.0.0")
+    provider.add("note@1.0", Async if is_async else Plain)
+    with anyio.fail_after(10):
+        async with connect(provider) as host:
+            with pytest.raises(OperationFailed) as failed:
+                await host.save("note@1.0", {"name": "a", "text": "fail"}, deadline_seconds=5)
+            assert (failed.value.failure.code, bool(failed.value.failure.correlation_id)) == ("InternalError", True)
+            await host.save("note@1.0", {"name": "a", "text": "well"})
+    assert type(error).__name__ in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("OutOfQuota", "OutOfQuota"),
+        ("out_of_quota", "OutOfQuota"),
+        ("out of quota: hunter22", "OutOfQuota"),
+        ("hunter22", "InternalError"),
+        ("404", "InternalError"),
+        ("X" * 65, "InternalError"),
+    ],
+)
+async def test_a_code_is_told_as_the_contract_spells_codes_and_holds_no_secret(
+    code: str, told: str, capsys: pytest.CaptureFixture[str]
+):
+    assert (await failure_of(provider_of(raising(OperationFailed("no", code=code))))).code == told
+    log = capsys.readouterr().err
+    assert "hunter22" not in log
+    assert ("PascalCase" in log) == (code != told)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("$.properties.text", "$.properties.text"),
+        ("$.properties.hunter22[0]", "$.properties['***'][0]"),
+        ("$.properties['a hunter22']", "$.properties['a ***']"),
+        ("nowhere hunter22", "$"),
+    ],
+)
+async def test_a_path_with_a_secret_in_it_is_masked_and_stays_a_path(path: str, told: str):
+    assert (await failure_of(provider_of(raising(OperationFailed("no", path=path))))).faults[0].path == told
+
+
+async def test_a_result_that_has_no_json_is_told_with_the_id_under_which_it_is_logged(
+    capsys: pytest.CaptureFixture[str],
+):
+    async with connect(provider_of(lambda ctx, desired: desired.model_copy(update={"text": "\ud800"}))) as host:
+        with pytest.raises(RpcError) as failed:
+            await host.save("note@1.0", {"name": "a"})
+    told = Failure.from_wire(failed.value.data)
+    assert (failed.value.code, told.code) == (-32603, "InternalError")
+    assert told.correlation_id is not None
+    assert told.correlation_id in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -164,7 +164,15 @@ def test_what_the_default_preview_shows_as_known_is_what_save_does(
                         raise
                     return
                 assert store.box == before, "a preview changed something"
-                done = await host.save("box@1.0", true)
+                try:
+                    done = await host.save("box@1.0", true)
+                except OperationFailed as failed:
+                    changed = (
+                        before is not None and before.region != true.get("region") and is_unknown(pierced["region"])
+                    )
+                    if failed.failure.code != "ImmutableProperty" or not changed:
+                        raise
+                    return
         assert shown.properties is not None
         for path, value in known_leaves(shown.properties):
             assert at(done.properties, path) == value, path

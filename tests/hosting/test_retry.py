@@ -122,6 +122,17 @@ async def test_without_a_time_to_wait_the_back_off_grows(data: ResourceData, clo
     assert clock.slept == [0.375, 0.75, 1.5, 3.0]  # half a second, doubled, less a half of a half
 
 
+@pytest.mark.parametrize("moment", [0, 0.001, 0.2])
+async def test_a_provider_that_always_asks_for_a_moment_is_asked_ever_more_seldom(
+    moment: float, data: ResourceData, clock: HandClock
+):
+    script = Script(*[Throttled("slow down", retry_after=moment)] * 500, clock=clock)
+    with pytest.raises(Throttled):
+        await Operation(script, Verb.SAVE, data, budget=600, clock=clock).perform()
+    assert clock.slept[:4] == [0.375, 0.75, 1.5, 3.0]
+    assert len(script.asked) < 40
+
+
 async def test_a_wait_that_would_spend_the_budget_is_not_begun(data: ResourceData, clock: HandClock):
     script = Script(Throttled("slow down", retry_after=2), Throttled("slow down", retry_after=100), clock=clock)
     with pytest.raises(Throttled):
@@ -307,7 +318,8 @@ def test_what_is_unclear_after_a_save():
 def test_a_back_off_is_bounded_and_never_shorter_than_asked(attempt: int, chance: float, asked: float):
     back_off = BackOff()
     assert 0.25 <= back_off.delay(attempt, chance) <= 30
-    assert asked <= back_off.after(asked, chance) <= asked * 1.1 + 1e-9
+    least = back_off.delay(attempt, chance)
+    assert max(asked, least) <= back_off.after(asked, attempt, chance) <= max(asked * 1.1 + 1e-9, least)
 
 
 JSON = st.recursive(

@@ -501,3 +501,67 @@ def test_without_a_target_the_module_says_how_to_use_it():
     done = subprocess.run(argv, input=b"", capture_output=True, timeout=30, check=False)
     assert done.returncode == 1
     assert b"MODULE:ATTRIBUTE" in done.stderr
+
+
+UNRULY = """
+@provider.resource("note@1.0")
+class Handler(ResourceHandler[Note]):
+    async def save(self, ctx, desired):
+        match desired.text:
+            case "exit":
+                raise SystemExit(3)
+            case "interrupt":
+                raise KeyboardInterrupt
+            case "task exits":
+                await asyncio.create_task(self.leave(SystemExit(3)))
+            case "task interrupts":
+                await asyncio.create_task(self.leave(KeyboardInterrupt()))
+            case "stop":
+                asyncio.get_running_loop().stop()
+            case "thread":
+                threading.Thread(target=threading.Event().wait).start()
+            case "fork":
+                os.fork()
+            case "fork and wait":
+                if os.fork() == 0:
+                    await asyncio.sleep(0)
+        return desired
+
+    async def leave(self, error):
+        raise error
+"""
+
+
+@pytest.mark.parametrize("does", ["exit", "interrupt", "task exits", "task interrupts"])
+def test_a_handler_that_exits_or_interrupts_fails_alone(start: Start, resource_data: Data, does: str):
+    child = start(UNRULY)
+    failed = child.call("resource/save", resource_data({"name": "a", "text": does}))
+    assert failed["error"]["data"]["errors"][0]["code"] == "InternalError"
+    assert failed["error"]["data"]["correlationId"] in child.stderr
+    assert "result" in child.call("resource/save", resource_data({"name": "a", "text": "b"}))
+    assert child.end() == 0
+
+
+def test_a_handler_that_stops_the_event_loop_does_not_end_the_process(start: Start, resource_data: Data):
+    child = start(UNRULY)
+    assert "result" in child.call("resource/save", resource_data({"name": "a", "text": "stop"}))
+    assert "result" in child.call("resource/save", resource_data({"name": "a", "text": "b"}))
+    assert "stopped the event loop" in child.stderr
+    assert child.end() == 0
+
+
+def test_a_thread_that_a_handler_left_does_not_make_the_end_a_failure(start: Start, resource_data: Data):
+    child = start(UNRULY)
+    assert "result" in child.call("resource/save", resource_data({"name": "a", "text": "thread"}))
+    assert child.end(6) == 0
+
+
+@pytest.mark.parametrize("does", ["fork", "fork and wait"])
+def test_a_process_that_a_handler_forks_answers_nothing_and_holds_up_nobody(
+    start: Start, resource_data: Data, does: str
+):
+    child = start(UNRULY)
+    assert "result" in child.call("resource/save", resource_data({"name": "a", "text": does}))
+    assert "result" in child.call("resource/save", resource_data({"name": "a", "text": "b"}))
+    assert child.end(6) == 0
+    assert child.line() == b""

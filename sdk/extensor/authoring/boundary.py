@@ -9,11 +9,13 @@ from extensor.authoring import log
 from extensor.contract.codes import ErrorCode
 from extensor.contract.faults import ContractViolation, Failure, Fault
 from extensor.contract.json import JsonObject
+from extensor.contract.paths import format_path, parse_path
 from extensor.contract.redaction import Redactor
 from extensor.contract.unknown import Unknown, UnknownValueError
 from extensor.errors import OperationFailed
 
 _OURS = __file__.removesuffix("authoring/boundary.py")
+_CODE = re.compile(r"[A-Z][A-Za-z0-9]{0,63}")
 _SAYS_UNKNOWN = re.compile(r"\bUnknown\b")
 
 
@@ -36,12 +38,39 @@ def failure_of(
     """
     failure = _declared(error) or _needs_unknown(error, unknowns) or _internal(error, title, redactor)
     return Failure(
-        tuple(Fault(fault.code, redactor.text(fault.message), fault.path) for fault in failure.faults),
+        tuple(_told(fault, title, redactor) for fault in failure.faults),
         failure.transient,
         failure.retry_after_seconds,
         redactor.data(failure.resource or resource),
         failure.correlation_id,
     )
+
+
+def _told(fault: Fault, title: str, redactor: Redactor) -> Fault:
+    path = None if fault.path is None else _masked(fault.path, redactor)
+    return Fault(_word(fault.code, title, redactor), redactor.text(fault.message), path)
+
+
+def _masked(path: str, redactor: Redactor) -> str:
+    """A path without the secrets that its names may hold; ``$`` where it cannot be read."""
+    if redactor.text(path) == path:
+        return path
+    try:
+        parts = parse_path(path)
+    except ValueError:
+        return "$"
+    return format_path(tuple(redactor.text(part) if isinstance(part, str) else part for part in parts))
+
+
+def _word(code: str, title: str, redactor: Redactor) -> str:
+    """A handler's code as the contract spells codes (P-ERROR-03); what comes near is respelled, and told in the log."""
+    code = redactor.text(str(code))
+    if _CODE.fullmatch(code):
+        return code
+    words = "".join(word[:1].upper() + word[1:] for word in re.findall(r"[A-Za-z0-9]+", code))
+    made = words if _CODE.fullmatch(words) else str(ErrorCode.INTERNAL_ERROR)
+    log.write("warning", f"{title} failed with the code {code!r}; codes are PascalCase, so the host is told {made}")
+    return made
 
 
 def _declared(error: BaseException) -> Failure | None:

@@ -2,12 +2,11 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 from extensor.authoring import log
 from extensor.authoring.boundary import failure_of
 from extensor.authoring.call import NO_SECRETS
-from extensor.authoring.loop import spawn
+from extensor.authoring.loop import must_pass, spawn
 from extensor.authoring.runtime import ProviderRuntime
 from extensor.contract.codes import ErrorCode, RpcCode
 from extensor.contract.data import ResourceData, json_kind
@@ -106,7 +105,9 @@ class Connection:
             raise _failed(error.failure) from None
         except RpcFailure:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if must_pass(error):
+                raise
             raise _failed(failure_of(error, title=request.method, redactor=NO_SECRETS)) from None
         raise RpcFailure(RpcCode.METHOD_NOT_FOUND, f"there is no method {request.method}")
 
@@ -275,5 +276,5 @@ def _failed(failure: Failure, more: JsonObject | None = None) -> RpcFailure:
     return RpcFailure(RpcCode.OPERATION_FAILED, failure.message, {**failure.to_wire(), **(more or {})})
 
 
-def _log_unexpected(error: Exception) -> Any:
-    failure_of(error, title="the connection", redactor=NO_SECRETS)
+def _log_unexpected(error: Exception) -> JsonObject:
+    return failure_of(error, title="the connection", redactor=NO_SECRETS).to_wire()

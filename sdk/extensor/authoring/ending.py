@@ -26,14 +26,24 @@ class Ending:
 
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
+        self._code = 1
         self._signaled = False
 
     def within(self, seconds: float) -> None:
         """End the process after `seconds` if it has not ended by itself. The first call counts."""
         if self._timer is None:
-            self._timer = threading.Timer(seconds - _MARGIN_SECONDS, _force)
+            self._timer = threading.Timer(seconds - _MARGIN_SECONDS, self._force)
             self._timer.daemon = True
             self._timer.start()
+
+    def served(self) -> None:
+        """Everything was answered: what still holds up the end, such as a thread, makes it no failure."""
+        self._code = 0
+
+    def _force(self) -> None:
+        log.write("warning" if self._code == 0 else "error", _LEFT)
+        end_children()
+        os._exit(self._code)
 
     def on_signals(self, stop: Callable[[], object]) -> None:
         """Call `stop` on the running event loop at the first SIGTERM or SIGINT, and end at once at a second."""
@@ -51,10 +61,7 @@ class Ending:
             signal.signal(number, received)
 
 
-def _force() -> None:
-    log.write("error", "something of the provider's did not end when it was canceled; the process ends without it")
-    end_children()
-    os._exit(1)
+_LEFT = "something of the provider's did not end when it was canceled; the process ends without it"
 
 
 def end_children() -> None:

@@ -4,11 +4,13 @@ A provider's process runs asyncio; its tests may run either. See `extensor.rpc.r
 """
 
 import asyncio
+import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
+from extensor.authoring import log
 from extensor.rpc.runtime import under_trio
 
 R = TypeVar("R")
@@ -63,6 +65,61 @@ def is_canceled() -> bool:
         return True
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
+
+
+def must_pass(error: BaseException) -> bool:
+    """Whether an exception out of a handler is none of its own: a cancellation, the end of its coroutine, Ctrl-C.
+
+    Everything else that a handler raises is its failure, `SystemExit` and whatever derives from `BaseException` too.
+    """
+    if isinstance(error, Exception):
+        return False
+    if under_trio():
+        return _is_trios(error)
+    if isinstance(error, asyncio.CancelledError):
+        return is_canceled()
+    if isinstance(error, GeneratorExit):
+        return _current_task() is None  # who closes a coroutine does so from outside of tasks
+    if isinstance(error, KeyboardInterrupt):
+        return signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else the process has another use for it
+    return False
+
+
+def _is_trios(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return any(_is_trios(inner) for inner in error.exceptions)
+    return isinstance(error, sys.modules["trio"].Cancelled | KeyboardInterrupt)
+
+
+def _current_task() -> object | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+def run_to_end(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run `main` on an event loop of its own until it is done, whatever handlers do to the loop.
+
+    A task that a handler made may raise `SystemExit`, and a handler may stop the loop: neither is the end of a process
+    that serves others too.
+    """
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        task = loop.create_task(main())
+        while True:
+            try:
+                loop.run_until_complete(task)
+            except (SystemExit, KeyboardInterrupt) as error:
+                if task.done():
+                    raise
+                log.write("error", f"{type(error).__name__} in a task of the provider's does not end the process")
+            except RuntimeError as error:
+                if task.done():
+                    raise
+                log.write("error", f"something of the provider's stopped the event loop: {error}")
+            else:
+                return
 
 
 class Elapsed(Exception):

@@ -1,9 +1,11 @@
 """One verb of one handler, async or not."""
 
 import inspect
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from extensor.authoring import log
 from extensor.authoring.context import Context
 from extensor.authoring.locks import IdentityLocks
 from extensor.authoring.loop import Post
@@ -31,6 +33,7 @@ class Caller:
         self.post = post
         self._runtime = runtime
         self._threads = Threads()
+        self._process = os.getpid()
 
     async def call(
         self,
@@ -60,6 +63,7 @@ class Caller:
         try:
             return await operation.function(ctx, model)
         finally:
+            self._leave_if_forked()
             if identity is not None:
                 self.locks.release(identity)
 
@@ -67,6 +71,8 @@ class Caller:
         slot = self._runtime.slot()
 
         def done(result: Any, error: BaseException | None) -> None:
+            self._leave_if_forked()
+
             def settle() -> None:
                 if identity is not None:
                     self.locks.release(identity)
@@ -77,7 +83,7 @@ class Caller:
                 if error is None:
                     slot.set_result(result)
                 else:
-                    slot.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+                    slot.set_exception(error if isinstance(error, Exception) else _as_exception(error))
 
             try:
                 self.post(settle)
@@ -86,3 +92,16 @@ class Caller:
 
         self._threads.run(lambda: operation.function(ctx, model), done)
         return slot
+
+    def _leave_if_forked(self) -> None:
+        """End the process when it is a copy that a handler forked and let return: one answer is enough."""
+        if os.getpid() != self._process:
+            log.write("error", "a process that a handler forked came back from it; it ends here")
+            os._exit(70)
+
+
+def _as_exception(error: BaseException) -> Exception:
+    """What stands for an exception that would end the loop; its traceback shows as the cause."""
+    made = RuntimeError(f"the handler raised {error!r}")
+    made.__cause__ = error
+    return made

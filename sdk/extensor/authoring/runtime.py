@@ -1,11 +1,10 @@
 """What serves the verbs of one provider's types, whatever the connection."""
 
-import asyncio
 import threading
 
 from extensor.authoring.call import Call, CallLine, Config
 from extensor.authoring.facts import TypeFacts
-from extensor.authoring.loop import is_canceled, poster
+from extensor.authoring.loop import must_pass, poster
 from extensor.authoring.operation import Caller
 from extensor.authoring.provider import Provider
 from extensor.authoring.watchdog import Watchdog
@@ -41,12 +40,10 @@ class ProviderRuntime:
         self._running.add(call)
         try:
             return await call.run()
-        except (Exception, SystemExit) as error:
-            raise call.failed(error) from None
-        except asyncio.CancelledError as error:
-            if is_canceled():
+        except BaseException as error:
+            if must_pass(error):
                 raise
-            raise call.failed(error) from None  # something of the handler's own was canceled
+            raise call.failed(error) from None
         finally:
             self._running.discard(call)
 

@@ -10,7 +10,7 @@ from typing import Any
 from extensor.authoring import log
 from extensor.authoring.connection import Connection
 from extensor.authoring.ending import DRAIN_ON_SIGNAL_SECONDS, EXIT_SECONDS, Ending, end_children
-from extensor.authoring.loop import spawn
+from extensor.authoring.loop import run_to_end, spawn
 from extensor.authoring.provider import Provider
 from extensor.authoring.runtime import ProviderRuntime
 from extensor.authoring.stdio import Wire, silence_stderr
@@ -37,7 +37,9 @@ def tune_gc() -> None:
 def serve_stdio(provider: Provider, wire: Wire) -> None:
     """Serve one host on the process's own pipe. Returns when the host is done; never raises for how it ended."""
     tune_gc()
-    asyncio.run(_on_stdio(provider, wire))
+    ending = Ending()
+    run_to_end(lambda: _on_stdio(provider, wire, ending))
+    ending.served()
     end_children()
     silence_stderr()
 
@@ -48,13 +50,14 @@ def serve_address(provider: Provider, address: str, token: str | None, on_ready:
     `on_ready` is told the address once connections are taken. With a token each host must present it.
     """
     tune_gc()
-    asyncio.run(_on_address(provider, address, token, on_ready))
+    ending = Ending()
+    run_to_end(lambda: _on_address(provider, address, token, on_ready, ending))
+    ending.served()
     end_children()
     silence_stderr()
 
 
-async def _on_stdio(provider: Provider, wire: Wire) -> None:
-    ending = Ending()
+async def _on_stdio(provider: Provider, wire: Wire, ending: Ending) -> None:
     stream = _Pipe(wire, lambda: ending.within(EXIT_SECONDS))
     watchdog = Watchdog(_EndOfInput(wire.read_fd, ending))
     connection = Connection(ProviderRuntime(provider, watchdog), stream)
@@ -68,11 +71,12 @@ async def _on_stdio(provider: Provider, wire: Wire) -> None:
     ending.within(EXIT_SECONDS)
 
 
-async def _on_address(provider: Provider, address: str, token: str | None, on_ready: Callable[[str], object]) -> None:
+async def _on_address(
+    provider: Provider, address: str, token: str | None, on_ready: Callable[[str], object], ending: Ending
+) -> None:
     from extensor.rpc.streams import ByteStream
     from extensor.rpc.transports import listen
 
-    ending = Ending()
     runtime = ProviderRuntime(provider, Watchdog())
     connections: set[Connection] = set()
     stopped = asyncio.Event()

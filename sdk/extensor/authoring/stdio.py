@@ -30,10 +30,20 @@ def claim_stdio() -> Wire:
         os.dup2(null, 1)
     os.dup2(null, 0)
     os.close(null)
+    os.register_at_fork(after_in_child=lambda: _let_go(read_fd, write_fd))
     before, sys.stdout = sys.stdout, sys.stderr
     with suppress(OSError, ValueError, AttributeError):  # AttributeError: the process was started without a stdout
         before.flush()  # what was printed before now goes to stderr, not onto the wire
     return Wire(read_fd, write_fd)
+
+
+def _let_go(*fds: int) -> None:
+    """In a process that author code forked: the wire is its parent's, and ends when that ends."""
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    for fd in fds:
+        with suppress(OSError):  # closed by now
+            os.dup2(null, fd, inheritable=False)
+    os.close(null)
 
 
 def _private(fd: int, otherwise: int) -> int:

@@ -41,6 +41,7 @@ class Connection:
             limits=limits,
             on_notification=self._noticed,
             on_violation=self._strayed,
+            mask=listener.redactor.text,
         )
         self._listener = listener
         self.ended = anyio.Event()
@@ -110,11 +111,8 @@ class Connection:
 
     def beginning(self) -> str:
         """How the other end's output begins, to follow a message, secrets masked; says so when there is none."""
-        head = self.peer.head
-        if not head:
-            return "; it has written nothing to its stdout"
-        text = self._listener.redactor.text(head.decode("utf-8", "backslashreplace"))
-        return f"; its stdout begins with {text!r}"
+        begins = self.peer.beginning()
+        return "; it has written nothing to its stdout" if begins is None else f"; its stdout begins with {begins}"
 
     def _noticed(self, method: str, params: Json) -> None:
         self._listener.on_notification(method, params, self.peer.label_of)

@@ -82,7 +82,8 @@ async def _greet(connection: Connection, params: InitializeParams, patience: flo
             f"provider {name} did not answer {INITIALIZE} within {patience:g} s{_seen(connection)}"
         ) from error
     except ConnectionLost as error:
-        raise StartFailed(_lost(connection, await connection.why(error))) from error
+        reason = await connection.why(error)
+        raise StartFailed(_lost(connection, reason)) from reason
     except ConnectionFailed as error:
         raise StartFailed(f"provider {name} could not be greeted: {error}{_seen(connection)}") from error
     except ContractViolation as error:
@@ -102,7 +103,7 @@ def _lost(connection: Connection, reason: ConnectionLost) -> str:
     if not isinstance(reason, ProviderExited):
         return f"provider {connection.name} could not be started: {reason}{connection.beginning()}"
     hint = " before it answered; does the program call extensor.run?" if reason.returncode == 0 else ""
-    said = connection.beginning() if connection.peer.head else ""
+    said = connection.beginning() if connection.peer.beginning() else ""
     return f"provider {connection.name} could not be started: it {reason.how(hint + said)}"
 
 

@@ -81,9 +81,12 @@ class BackOff:
         """Seconds to wait after the failed try number `attempt` (from 1), `chance` in [0, 1)."""
         return min(self.most, self.first * self.factor ** min(attempt - 1, 64)) * (1 - chance / 2)
 
-    def after(self, asked: float, chance: float) -> float:
-        """Seconds to wait when the provider asked for `asked`: that, and up to a tenth more so that callers spread."""
-        return asked * (1 + chance / 10)
+    def after(self, asked: float, attempt: int, chance: float) -> float:
+        """Seconds to wait when the provider asked for `asked`: that, and up to a tenth more so that callers spread.
+
+        Our own back-off is the least, so that a provider that always asks for a moment is not asked all the time.
+        """
+        return max(asked * (1 + chance / 10), self.delay(attempt, chance))
 
 
 class Callee(Protocol):
@@ -212,7 +215,7 @@ class Operation:
         chance = self._clock.random()
         asked = error.failure.retry_after_seconds if isinstance(error, OperationFailed) else None
         if asked is not None:
-            delay = self._back_off.after(asked, chance)
+            delay = self._back_off.after(asked, self._attempt, chance)
         elif self._losses <= 1 if isinstance(error, ConnectionLost) else (then == "look" and self._attempt == 1):
             delay = 0.0  # a provider that starts again gives no reason to wait, unless it does so again
         else:

@@ -1,6 +1,7 @@
 """The handle on one provider: its verbs, its types, its messages; over as many lives of its process as it takes."""
 
 import logging
+import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,9 @@ from extensor.errors import (
     ConnectionLost,
     OperationFailed,
     ProtocolViolation,
+    ProviderExited,
     RpcError,
+    StartFailed,
     TypesError,
 )
 from extensor.hosting.connection import Connection
@@ -290,20 +293,39 @@ class ProviderSession:
                 if not live.over:
                     return live
                 await live.ended.wait()  # so that no two processes of a provider work at the same time
-            connection = await self._open(self._listener)
-            self._live = connection
-            self.starts += 1
-            self._require_open()
-            greeting = await greet(connection, self._terms, self._listener.capabilities)
+            try:
+                connection, greeting = await self._greeted()
+            except StartFailed as error:
+                if not _was_killed(error):
+                    raise
+                connection, greeting = await self._greeted()  # whoever killed it, it says nothing about the provider
             if self._greeting is None or greeting.limits != self._greeting.limits:
                 self._slots = anyio.Semaphore(greeting.limits.max_concurrent_requests, fast_acquire=True)
             self._greeting = greeting
             connection.peer.max_send_bytes = greeting.limits.max_message_bytes
             return connection
 
+    async def _greeted(self) -> tuple[Connection, Greeting]:
+        connection = await self._open(self._listener)
+        self._live = connection
+        self.starts += 1
+        self._require_open()
+        try:
+            return connection, await greet(connection, self._terms, self._listener.capabilities)
+        except StartFailed as error:
+            if _was_killed(error):
+                await connection.ended.wait()
+            raise
+
     def _require_open(self) -> None:
         if self._closed:
             raise ConnectionLost(f"the session with provider {self.label} is closed")
+
+
+def _was_killed(error: StartFailed) -> bool:
+    """Whether a signal from outside ended the process before it could greet."""
+    reason = error.__cause__
+    return isinstance(reason, ProviderExited) and reason.returncode in (-signal.SIGKILL, -signal.SIGTERM)
 
 
 _CODES: dict[int, str] = {

@@ -1,12 +1,20 @@
 """Dispatch of a single request: envelope in, envelope out. Framing, batches and cancel are the peer's."""
 
 import os
-from collections.abc import Callable
 from typing import Protocol
 
 from extensor.contract.codes import RpcCode
 from extensor.contract.json import Json, JsonObject
-from extensor.rpc.requests import MessageId, Request, RpcFailure, Serve, error_answer, internal_answer, result_answer
+from extensor.rpc.requests import (
+    MessageId,
+    OnError,
+    Request,
+    RpcFailure,
+    Serve,
+    error_answer,
+    internal_answer,
+    result_answer,
+)
 
 ENGINE_VARIABLE = "EXTENSOR_RPC_ENGINE"
 """Names the engine when the peer's maker does not: ``own`` (the default) or ``jsonrpcserver``."""
@@ -15,7 +23,7 @@ ENGINE_VARIABLE = "EXTENSOR_RPC_ENGINE"
 class Engine(Protocol):
     """Runs the callback for one request whose envelope is sound and makes the answer's envelope."""
 
-    async def dispatch(self, request: Request, serve: Serve, on_error: Callable[[Exception], None]) -> JsonObject:
+    async def dispatch(self, request: Request, serve: Serve, on_error: OnError) -> JsonObject:
         """The answer. Lets cancellation out and nothing else; an unexpected exception goes to `on_error`."""
         ...
 
@@ -25,15 +33,14 @@ class OwnEngine:
 
     __slots__ = ()
 
-    async def dispatch(self, request: Request, serve: Serve, on_error: Callable[[Exception], None]) -> JsonObject:
+    async def dispatch(self, request: Request, serve: Serve, on_error: OnError) -> JsonObject:
         """See `Engine`."""
         try:
             return result_answer(request.id, await serve(request))
         except RpcFailure as failure:
             return error_answer(request.id, failure.code, failure.message, failure.data)
         except Exception as error:
-            on_error(error)
-            return internal_answer(request.id)
+            return internal_answer(request.id, on_error(error))
 
 
 def envelope_fault(message: JsonObject) -> JsonObject | None:

@@ -4,7 +4,6 @@ It gets one request at a time, already parsed and with a sound envelope, through
 `async_dispatch` gathers with asyncio, which trio has not, and would parse and validate a second time.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from jsonrpcserver import JsonRpcError, Success  # pyright: ignore[reportUnknownVariableType]
@@ -14,13 +13,13 @@ from jsonrpcserver.response import to_serializable_one
 
 from extensor.contract.codes import RpcCode
 from extensor.contract.json import Json, JsonObject
-from extensor.rpc.requests import Request, RpcFailure, Serve, internal_answer
+from extensor.rpc.requests import OnError, Request, RpcFailure, Serve, internal_answer
 
 
 class JsonRpcServerEngine:
     """See `extensor.rpc.engine.Engine`."""
 
-    async def dispatch(self, request: Request, serve: Serve, on_error: Callable[[Exception], None]) -> JsonObject:
+    async def dispatch(self, request: Request, serve: Serve, on_error: OnError) -> JsonObject:
         """See `extensor.rpc.engine.Engine`."""
 
         async def method(request: Request, /, *_args: Json, **_params: Json) -> Any:
@@ -30,8 +29,7 @@ class JsonRpcServerEngine:
             except RpcFailure as failure:
                 raise JsonRpcError(failure.code, failure.message, **_data(failure.data)) from None
             except Exception as error:
-                on_error(error)
-                internal = internal_answer(request.id)["error"]
+                internal = internal_answer(request.id, on_error(error))["error"]
                 raise JsonRpcError(RpcCode.INTERNAL_ERROR.value, internal["message"], internal["data"]) from None
 
         message: JsonObject = {"method": request.method, "params": request.params, "id": request.id}

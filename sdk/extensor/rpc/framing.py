@@ -223,6 +223,7 @@ class FrameReader:
 
     def _end_block(self, rest: bytes, frames: list[Frame]) -> bool:
         block = self._headers
+        self.framing = "headers"  # good or not, a block of headers has chosen (P-CONN-03)
         pairs = [line.partition(b":") for line in block]
         lengths = {value.strip() for name, _, value in pairs if name.strip().lower() == b"content-length"}
         if len(lengths) != 1:

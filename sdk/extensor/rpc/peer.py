@@ -9,13 +9,13 @@ from extensor.contract.codes import RpcCode
 from extensor.contract.handshake import CANCEL
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.limits import Limits
-from extensor.errors import CallTimedOut, ConnectionLost, RpcError
+from extensor.errors import CallTimedOut, ConnectionLost, ProtocolViolation, RpcError
 from extensor.rpc.codec import CodecError, decode, encode
 from extensor.rpc.engine import EngineChooser, invalid_answer
 from extensor.rpc.framing import Broken, Frame, FrameReader, Framing, Oversized, write_frame
 from extensor.rpc.outbox import Outbox
-from extensor.rpc.pending import PendingCalls, find_id
-from extensor.rpc.requests import Request, Serve, error_answer
+from extensor.rpc.pending import PendingCalls, answered_id, find_id
+from extensor.rpc.requests import OnError, Request, Serve, error_answer
 from extensor.rpc.runtime import Runtime, Slot, Tasks, current_runtime
 from extensor.rpc.serving import Serving, too_large_answer
 from extensor.rpc.streams import ByteStream, DirectStream
@@ -30,6 +30,8 @@ FLUSH_SECONDS = 2.0
 """How long the last output may take to leave at the end of a connection."""
 
 _EXCERPT = 200
+_MASKED = 4096
+"""How much is looked at for secrets, so that half of one is not shown."""
 
 
 class Peer:
@@ -49,10 +51,11 @@ class Peer:
         role: Literal["client", "server"] | None = None,
         on_notification: OnNotification | None = None,
         on_violation: Callable[[str], None] | None = None,
-        on_error: Callable[[Exception], None] | None = None,
+        on_error: OnError | None = None,
         on_sent: Callable[[], None] | None = None,
         end_grace: float = END_GRACE_SECONDS,
         keep_pending: bool = False,
+        mask: Callable[[str], str] | None = None,
     ) -> None:
         """`serve` answers requests, and takes notifications when there is no `on_notification`.
 
@@ -60,7 +63,8 @@ class Peer:
         says otherwise. A server answers what it cannot read; a client reports it and goes on. `on_violation` gets a
         line about each thing the peer should not have sent; `on_error` each unexpected exception of a callback
         (default: the log); `on_sent` is called whenever all answers so far have left. With `keep_pending` the end of
-        the connection leaves pending calls to the owner's `fail_pending`. Raises `ValueError` for an unknown `engine`.
+        the connection leaves pending calls to the owner's `fail_pending`. `mask` takes secrets out of what is quoted of
+        messages. Raises `ValueError` for an unknown `engine`.
         """
         self._stream = stream
         self._serve = serve
@@ -75,7 +79,8 @@ class Peer:
         self._end_grace = end_grace if self._is_server else 0.0
         self._keep_pending = keep_pending
         self._reader = FrameReader(limits.max_message_bytes, framing, early=self._is_server)
-        self._pending = PendingCalls(self.violation)
+        self._mask = mask
+        self._pending = PendingCalls(self.violation, self._quote)
         self._held: list[tuple[bytes, bool]] = []
         self._answered = False
         self._paused = False
@@ -87,8 +92,7 @@ class Peer:
         self._ended: Slot | None = None
         self._tasks: Tasks | None = None
         self._serving: Serving | None = None
-        self.head = b""
-        """The first bytes that came, for whoever has to tell what is at the other end."""
+        self._head = b""
         self.max_send_bytes = limits.max_message_bytes
         """A larger call or notification is refused here; a host lowers it to what the provider declared."""
 
@@ -266,9 +270,13 @@ class Peer:
 
     # coming in
 
+    def beginning(self) -> str | None:
+        """How the other side's output begins, quoted; ``None`` before anything came."""
+        return self._excerpt(self._head) if self._head else None
+
     def _on_data(self, data: bytes) -> None:
-        if not self.head:
-            self.head = data[:_EXCERPT]
+        if not self._head:
+            self._head = data[:_MASKED]
         for frame in self._reader.feed(data):
             self._on_frame(frame)
         if self._outbox is not None and self._outbox.answers_wait and isinstance(self._stream, DirectStream):
@@ -334,18 +342,20 @@ class Peer:
         if self._is_server:
             serving.refuse(invalid_answer(reason, _id_of(message)))
         else:
-            self.violation(f"the peer sent {reason}: {_excerpt(frame)}")
+            self.violation(f"the peer sent {reason}: {self._excerpt(frame)}")
 
     def _on_answer(self, message: JsonObject) -> None:
         if message.get("id") is None:
-            self.violation(f"the peer reports an error about no call: {str(message.get('error'))[:_EXCERPT]}")
+            self.violation(f"the peer reports an error about no call: {self._quote(message.get('error'))}")
         else:
             self._pending.settle(message)
 
     def _unreadable(self, reason: str, excerpt: bytes) -> None:
         if self._is_server and self._serving is not None:
             self._serving.refuse(error_answer(None, RpcCode.PARSE_ERROR, f"parse error: {reason}"))
-        self.violation(f"the peer sent what cannot be read ({reason}): {_excerpt(excerpt)}")
+        said = f"the peer sent what cannot be read ({reason}): {self._excerpt(excerpt)}"
+        if self._is_server or not self._pending.refuse(answered_id(excerpt), ProtocolViolation(said)):
+            self.violation(said)
 
     def _oversized(self, frame: Oversized) -> None:
         limit = self._limits.max_message_bytes
@@ -354,7 +364,20 @@ class Peer:
             self._serving.refuse(too_large_answer(limit, id))
         elif self._pending.refuse(id, RpcError(RpcCode.MESSAGE_TOO_LARGE, f"the answer is larger than {limit} bytes")):
             return
-        self.violation(f"the peer sent a message of more than {limit} bytes: {_excerpt(frame.head)}")
+        self.violation(f"the peer sent a message of more than {limit} bytes: {self._excerpt(frame.head)}")
+
+    def _quote(self, value: Json) -> str:
+        try:
+            return self._excerpt(encode(value))
+        except CodecError:
+            return "something that has no JSON"
+
+    def _excerpt(self, data: bytes) -> str:
+        """The first bytes as a person may see them; secrets are looked for before anything is cut or escaped."""
+        text = data[:_MASKED].decode("utf-8", "backslashreplace")
+        if self._mask is not None:
+            text = self._mask(text)
+        return repr(text[:_EXCERPT]) + ("…" if len(text) > _EXCERPT or len(data) > _MASKED else "")
 
     def handle_notification(self, method: str, params: Json) -> bool:
         """Take a notification that is not for the serving callback; for the rooms of this package."""
@@ -452,11 +475,6 @@ def _message(method: str, params: Json, id: int | None = None) -> JsonObject:  #
 def _id_of(message: Json) -> Any:
     id = message.get("id") if isinstance(message, dict) else None  # noqa: A001
     return id if type(id) in (int, str, float) else None
-
-
-def _excerpt(data: bytes) -> str:
-    text = data[:_EXCERPT].decode("utf-8", "backslashreplace")
-    return repr(text) + ("…" if len(data) > _EXCERPT else "")
 
 
 def _log(error: Exception) -> None:

@@ -12,8 +12,10 @@ from extensor.rpc.runtime import Slot
 class PendingCalls:
     """Ids given out and the slots that wait for them. `on_violation` hears of answers that belong to no call."""
 
-    def __init__(self, on_violation: Callable[[str], None]) -> None:
+    def __init__(self, on_violation: Callable[[str], None], quote: Callable[[Json], str]) -> None:
+        """`quote` makes the text that may be shown of a message."""
         self._on_violation = on_violation
+        self._quote = quote
         self._slots: dict[int, Slot] = {}
         self._labels: dict[int, object] = {}
         self._last_id = 0
@@ -43,13 +45,13 @@ class PendingCalls:
         slot = self._take(message.get("id"))
         if slot is None:
             if not self._was_given(message.get("id")):
-                self._on_violation(f"an answer to no call of ours: {str(message)[:200]}")
+                self._on_violation(f"an answer to no call of ours: {self._quote(message)}")
         elif "error" in message and message["error"] is not None:
-            slot.set_exception(_rpc_error(message["error"]))
+            slot.set_exception(self._rpc_error(message["error"]))
         elif "result" in message:
             slot.set_result(message["result"])
         else:
-            slot.set_exception(ProtocolViolation(f"an answer without result and error: {str(message)[:200]}"))
+            slot.set_exception(ProtocolViolation(f"an answer without result and error: {self._quote(message)}"))
 
     def refuse(self, id: MessageId, error: Exception) -> bool:  # noqa: A002
         """Fail the call whose answer cannot be taken; false when there is no such call."""
@@ -74,15 +76,16 @@ class PendingCalls:
         slot = self._slots.pop(id, None)
         return None if slot is None or slot.done() else slot
 
+    def _rpc_error(self, error: Json) -> RpcError:
+        if not isinstance(error, dict):
+            return RpcError(0, f"an error that is no object: {self._quote(error)}")
+        code, message = error.get("code"), error.get("message")
+        return RpcError(
+            code if type(code) is int else 0, message if isinstance(message, str) else "", error.get("data")
+        )
+
     def _was_given(self, id: Json) -> bool:  # noqa: A002
         return type(id) is int and 0 < id <= self._last_id
-
-
-def _rpc_error(error: Json) -> RpcError:
-    if not isinstance(error, dict):
-        return RpcError(0, f"an error that is no object: {str(error)[:200]}")
-    code, message = error.get("code"), error.get("message")
-    return RpcError(code if type(code) is int else 0, message if isinstance(message, str) else "", error.get("data"))
 
 
 _STRING = rb'"(?:[^"\\]|\\.)*"'
@@ -115,3 +118,21 @@ def find_id(head: bytes, tail: bytes) -> MessageId:
     except CodecError:
         return None
     return value if type(value) in (int, str, float) else None
+
+
+def answered_id(frame: bytes) -> MessageId:
+    """The id of an answer inside a text that is no message: unreadable, or glued to something; ``None`` otherwise.
+
+    Only what looks like an answer counts, so that a log line that quotes a request is none.
+    """
+    start = frame.find(b'{"')
+    if start < 0:
+        return None
+    head, tail = frame[start : start + _LOOK_BYTES], frame[-_LOOK_BYTES:]
+    if b'"jsonrpc"' not in head + tail or not re.search(_ANSWERS, head + tail) or b'"method"' in head:
+        return None
+    return find_id(head, tail)
+
+
+_LOOK_BYTES = 4096
+_ANSWERS = rb'"(?:result|error)"\s*:'

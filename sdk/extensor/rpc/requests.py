@@ -72,6 +72,9 @@ class Request:
             self._task()
 
 
+OnError: TypeAlias = Callable[[Exception], JsonObject | None]
+"""Hears of an unexpected exception of a callback; may return the `data` of the error answer, for a `Failure`'s id."""
+
 Serve: TypeAlias = Callable[[Request], Awaitable[Json]]
 """Serves one request: returns the result, or raises `RpcFailure`."""
 
@@ -118,8 +121,10 @@ def canceled_answer(request: Request) -> JsonObject:
     return error_answer(request.id, RpcCode.CANCELED, failure.message, failure.to_wire())
 
 
-def internal_answer(id: MessageId) -> JsonObject:  # noqa: A002
-    """The answer for a fault of ours: nothing of the exception reaches the peer."""
+def internal_answer(id: MessageId, told: JsonObject | None = None) -> JsonObject:  # noqa: A002
+    """The answer for a fault of ours: nothing of the exception reaches the peer but what the owner `told` as data."""
+    if told is not None:
+        return error_answer(id, RpcCode.INTERNAL_ERROR, "internal error", told)
     return failure_answer(
         id, RpcCode.INTERNAL_ERROR, ErrorCode.INTERNAL_ERROR, "internal error; the provider's log has more"
     )

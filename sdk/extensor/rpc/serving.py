@@ -11,6 +11,7 @@ from extensor.rpc.engine import EngineChooser, envelope_fault, invalid_answer
 from extensor.rpc.outbox import Outbox
 from extensor.rpc.requests import (
     MessageId,
+    OnError,
     Request,
     Serve,
     canceled_answer,
@@ -41,7 +42,7 @@ class Serving:
         serve: Serve | None,
         engine: EngineChooser,
         limits: Limits,
-        on_error: Callable[[Exception], None],
+        on_error: OnError,
         send: Callable[[bytes, bool], None],
         outbox: Outbox,
     ) -> None:
@@ -205,8 +206,7 @@ class Serving:
         try:
             data = encode(answer)
         except CodecError as error:
-            self._on_error(error)
-            return encode(internal_answer(id))
+            return encode(internal_answer(id, self._on_error(error)))
         if len(data) > self._limits.max_message_bytes:
             return encode(too_large_answer(self._limits.max_message_bytes, id))
         return data
