@@ -58,6 +58,14 @@ class Redactor:
                 at += 1
         return "".join((*found, text[after:])) if found else text
 
+    def finds(self, text: str, least: int = SHORTEST_SECRET) -> bool:
+        """Whether a secret that is spelled with at least so many characters stands in a text."""
+        return any(
+            len(needle) >= least and text.startswith(needle, at)
+            for at in range(len(text) - least + 1)
+            for needle in self._by_beginning.get(text[at : at + SHORTEST_SECRET], ())
+        )
+
     def data(self, value: Json) -> Json:
         """A copy of a JSON value with secrets masked in its texts and names."""
         if not self._needles:

@@ -4,8 +4,19 @@ import time
 
 import anyio
 
-from extensor.contract import ErrorCode, Fault, Import, JsonObject, Verb, find_unknowns, format_path, has_unknown
+from extensor.contract import (
+    ErrorCode,
+    Fault,
+    Import,
+    JsonObject,
+    ResourceResult,
+    Verb,
+    find_unknowns,
+    format_path,
+    has_unknown,
+)
 from extensor.contract.redaction import Redactor
+from extensor.engine.answers import Answers, shows_secret
 from extensor.engine.calls import Failed, canceled
 from extensor.engine.connector import connected
 from extensor.engine.describe import (
@@ -16,7 +27,7 @@ from extensor.engine.describe import (
     learn_types,
     start_fault,
 )
-from extensor.engine.events import OnEvent, ResourceSkipped, RunFinished, RunStatus, ignore_events
+from extensor.engine.events import OnEvent, OperationFailed, ResourceSkipped, RunFinished, RunStatus, ignore_events
 from extensor.engine.executor import Executor, InProcessExecutor
 from extensor.engine.grouping import ungrouped
 from extensor.engine.ledger import Ledger
@@ -95,6 +106,7 @@ class _Deployment:
         self._errors: list[ResourceFault] = []
         self._providers: dict[str, ProviderRecord] = {}
         self._claims: dict[object, str] = {}
+        self._answers = Answers(run)
 
     async def run(self) -> DeployResult:
         run = self._run
@@ -196,25 +208,40 @@ class _Deployment:
         try:
             answer = await run.caller.call(session, Verb.SAVE, imported, prepared.ref(), properties)
         except anyio.get_cancelled_exc_class():
-            await self._save_failed(record, Failed((canceled(Verb.SAVE),), ErrorCode.CANCELED, unclear=True))
+            await self._save_failed(prepared, record, Failed((canceled(Verb.SAVE),), ErrorCode.CANCELED, unclear=True))
             self._note(prepared, "Unclear", (canceled(Verb.SAVE),), started=started)
             raise
         if isinstance(answer, Failed):
-            await self._save_failed(record, answer)
+            await self._save_failed(prepared, record, answer)
             canceled_between = answer.code == ErrorCode.CANCELED and run.caller.pauses.stopping
             status: OutcomeStatus = "Unclear" if answer.unclear else "Canceled" if canceled_between else "Failed"
             self._note(
                 prepared, status, run.placed(prepared, *answer.faults), identifiers=record.identifiers, started=started
             )
             return False
+        if (fault := self._answers.fault(prepared, answer, record.identifiers)) is not None:
+            return await self._mistaken(prepared, record, answer, fault, started)
         await self._ledger.saved(record, answer.identifiers, answer.config_id)
         run.learn(prepared, answer.properties)
         run.references.tell(key, answer.properties)
         self._note(prepared, "Saved", identifiers=record.identifiers, started=started)
         return True
 
-    async def _save_failed(self, record: Record, failed: Failed) -> None:
+    async def _mistaken(
+        self, prepared: Prepared, record: Record, answer: ResourceResult, fault: Fault, started: float
+    ) -> bool:
+        """A save succeeded, and its answer cannot stand: what there is goes on record, and the resource fails."""
+        identifiers = None if fault.code == "SecretIdentifier" else answer.identifiers
+        await self._ledger.save_failed(record, note_of((fault,)), refused=False, unclear=False, identifiers=identifiers)
+        seconds = time.monotonic() - started
+        self._run.on_event(OperationFailed(prepared.ref(record.identifiers), Verb.SAVE, seconds, (fault,)))
+        self._note(prepared, "Failed", (fault,), identifiers=record.identifiers, started=started)
+        return False
+
+    async def _save_failed(self, prepared: Prepared, record: Record, failed: Failed) -> None:
         identifiers = failed.resource.get("identifiers") if failed.resource is not None else None
+        if shows_secret(self._run, prepared, identifiers):
+            identifiers = None
         await self._ledger.save_failed(
             record,
             note_of(failed.faults),

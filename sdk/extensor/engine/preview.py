@@ -16,6 +16,7 @@ from extensor.contract import (
     has_unknown,
     parse_path,
 )
+from extensor.engine.answers import Answers
 from extensor.engine.calls import Failed, is_absent
 from extensor.engine.describe import known_identifiers, learn_types, start_fault
 from extensor.engine.ledger import Register
@@ -62,13 +63,13 @@ class Previewer:
         self._register = register
         self._compare = compare
         self._decide = decide
-        self._faulty = {item.symbolic_name for item in run.faults}
+        self._answers = Answers(run)
         self.seen: dict[str, Seen] = {}
 
     async def perform(self, key: str) -> bool:
         """Preview one instance. True, so that what depends on it has its turn: it sees unknown values at worst."""
         seen = self.seen[key] = Seen(self._run.prepared[key])
-        known = [item.fault for item in self._run.faults if item.symbolic_name == key] if key in self._faulty else []
+        known = [item.fault for item in self._run.faults if item.symbolic_name == key]
         if known:  # more about it would be said of properties that the template does not mean
             seen.reason = reason_of(known)
             self._register.claim_symbol(key)
@@ -151,8 +152,11 @@ class Previewer:
             session, Verb.PREVIEW_SAVE, imported, prepared.ref(), properties, expected=_is_not_previewable
         )
         if not isinstance(answer, Failed):
-            seen.after = answer
             self._run.learn(prepared, answer.properties)
+            if (fault := self._answers.duplicate(prepared, answer)) is not None:
+                self._fault(seen, fault)
+                return
+            seen.after = answer
             if seen.record is None and seen.identifiers is not None:
                 self._register.claim_unrecorded(
                     imported.provider,

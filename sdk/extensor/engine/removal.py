@@ -77,12 +77,7 @@ class Removal:
     async def _delete(self, record: Record) -> bool:
         started = time.monotonic()
         if not record.identifiers:
-            fault = Fault(
-                ErrorCode.INVALID_REQUEST,
-                "its save was cut off before the provider told how it is named; deploy again to find out, "
-                "or remove it by hand",
-            )
-            return self._failed(record, (fault,), started)
+            return self._failed(record, (Fault(ErrorCode.INVALID_REQUEST, _why_nameless(record)),), started)
         provider = self._providers[record.provider]
         try:
             imported = self._recorded.imported(provider, record.config_id)
@@ -130,6 +125,18 @@ class Removal:
             reason,
             0.0 if started is None else time.monotonic() - started,
         )
+
+
+def _why_nameless(record: Record) -> str:
+    """Why a record has no identifiers to delete by, and what to do."""
+    if record.status == "Failed" and record.note is not None:
+        return (
+            f"there is nothing to delete it by: {record.note}; deploy again, so that the provider names it, "
+            "or remove it by hand"
+        )
+    return (
+        "its save was cut off before the provider told how it is named; deploy again to find out, or remove it by hand"
+    )
 
 
 def removal_graph(records: Sequence[Record]) -> Graph:
