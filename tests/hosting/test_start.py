@@ -234,3 +234,20 @@ async def test_a_start_that_is_canceled_leaves_no_process(program: Program):
 async def test_a_host_that_is_not_open_starts_nothing(program: Program):
     with pytest.raises(StartFailed, match="async with Host"):
         await Host().start(program("notes"))
+
+
+@pytest.mark.parametrize(("times", "sign", "starts"), [(1, 9, 2), (1, 15, 2), (2, 9, 2), (1, 11, 1)])
+async def test_a_provider_that_is_killed_before_it_greets_is_started_once_more(
+    program: Program, tmp_path: Path, times: int, sign: int, starts: int
+):
+    count = tmp_path / "count"
+    spec = program("killed_at_first", "--count", count, "--times", times, "--signal", sign)
+    with anyio.fail_after(20):
+        async with Host() as host:
+            if times < starts:
+                session = await host.start(spec)
+                await session.ping()
+            else:
+                with pytest.raises(StartFailed, match="exited by signal SIG"):
+                    await host.start(spec)
+    assert len(count.read_text()) == starts

@@ -476,3 +476,18 @@ async def test_an_unknown_engine_is_refused_by_name() -> None:
 
     with pytest.raises(ValueError, match="'own' or 'jsonrpcserver'"):
         Peer(memory_pair()[0], engine="other")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"X-Foo: bar\r\n\r\n",
+        b"Content-Length: abc\r\n\r\n",
+        b"Content-Length: -5\r\n\r\n",
+        b"Content-Length: 4\r\nContent-Length: 3\r\n\r\n",
+    ],
+)
+async def test_a_first_block_of_headers_is_answered_in_headers_however_wrong_it_is(wire: Any, block: bytes) -> None:
+    async with wire(serve, framing="headers") as (raw, _):
+        assert codes(await raw.ask(block)) == [(None, -32700)]
+        assert (await raw.ask(call(1)))["id"] == 1
