@@ -197,6 +197,9 @@ def main():
     if FAULT == "die":
         sys.stderr.write("no licence\n")
         sys.exit(3)
+    if FAULT == "start-banner":
+        sys.stdout.write("welcome\n")
+        sys.stdout.flush()
     if FAULT == "never-read":
         threading.Event().wait()
     if FAULT == "garbage":

@@ -39,6 +39,7 @@ def test_a_sound_provider_passes_and_nothing_is_left(run: Go, workers: int) -> N
     ("fault", "check", "path"),
     [
         ("banner", "PROTO-03", None),
+        ("start-banner", "PROTO-03", None),
         ("number-as-text", "SCH-03", "$.properties.size"),
         ("echo-secret", "SEC-01", "$.properties.password"),
         ("secret-in-error", "SEC-03", "$.error.message"),
