@@ -25,12 +25,10 @@ MOMENTS = (0.0, 0.001, 0.01, 0.05, 0.2)
 """Seconds between a save and its cancel."""
 
 
-def _send(bench: Bench, kind: Kind, body: JsonObject, **more: JsonObject) -> Pending:
+def _send(bench: Bench, kind: Kind, body: JsonObject, context: JsonObject | None = None) -> Pending:
     bench.calls += 1
-    connection = bench.connection()
-    return connection.call_verb(
-        Verb.SAVE, kind.name, body, config=bench.fixture.config, config_id=bench.config_id, **more
-    )
+    config, config_id = bench.fixture.config, bench.config_id
+    return bench.connection().call_verb(Verb.SAVE, kind.name, body, config=config, config_id=config_id, context=context)
 
 
 def answers_to(bench: Bench, connection: Connection, id_: object) -> int:

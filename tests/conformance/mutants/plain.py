@@ -43,6 +43,11 @@ def wrong(name):
     return name == MUTANT
 
 
+def log(text):
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
 # -- types ------------------------------------------------------------------------------------------------------------
 
 TYPES = []
@@ -468,6 +473,10 @@ def resource(method, params, request):
         faults = [] if preview and wrong("lax-preview") else list(check(given, body, ("properties",), lax))
         if wrong("too-tight") and given.get("color") in ("green", "blue"):
             faults.append(fault("InvalidProperty", "not in stock", "$.properties.color"))
+    if wrong("secret-in-log"):
+        log(f"{verb} {params['properties']}")
+    if faults and wrong("secret-in-error"):
+        faults = [{**item, "message": f"{item['message']}: {params['properties']}"} for item in faults]
     if faults and wrong("version-guard"):
         raise Refused(fault("UnsupportedVersion", "wrong version", "$.import.version"))
     if faults:
@@ -697,7 +706,8 @@ def get(key, name, body, given, request):
         LEAKED.append(bytearray(os.urandom(64)) * 2048)
     if wrong("slow-gets"):
         threading.Event().wait(0.03)
-    found = STORE.read(key)
+    with STORE.lock(key) if wrong("global-lock") else contextlib.nullcontext():
+        found = STORE.read(key)
     if found is None:
         if wrong("null-when-absent"):
             return {"properties": None}
@@ -1072,7 +1082,7 @@ class Client:
                 send(answer)
         except Exception as error:
             reference = uuid.uuid4().hex
-            print(f"{reference}: {traceback.format_exc()}", file=sys.stderr, flush=True)
+            log(f"{reference}: {traceback.format_exc()}")
             text = "something unexpected happened"
             if wrong("traceback"):
                 text = traceback.format_exc()
@@ -1192,10 +1202,8 @@ def attend(server, connection):
         server.last = connection
         client.write = lambda data: server.last.sendall(data)
     server.clients.append(client)
-    try:
+    with contextlib.suppress(OSError):
         client.talk()
-    except OSError:
-        pass
     if wrong("client-end-ends-all"):
         server.exit()
     client.gone = True
@@ -1245,7 +1253,7 @@ def listen_or_die(server, address):
     try:
         listen(server, address)
     except (OSError, SystemExit) as error:
-        print(error, file=sys.stderr, flush=True)
+        log(str(error))
         os._exit(1)
 
 
