@@ -88,8 +88,8 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.cli.text import Writer
     from extensor_conformance.report.masking import mask
 
-    settings = settings_of(args)
     outputs = outputs_of(args)
+    settings = settings_of(args)
     if args.no_color:
         console.colour = False
     console.text_to_stderr = any(output.path is None for output in outputs)
@@ -144,7 +144,7 @@ def play(
         run = Run(settings)
     except ValueError as error:
         raise Trouble(str(error)) from None
-    with _signals(console, settings), _ticking(console, refresh):
+    with signals(console, settings), _ticking(console, refresh):
         try:
             return run.execute(listen)
         except KeyboardInterrupt:
@@ -206,7 +206,7 @@ def _offer_cleanup(args: argparse.Namespace, console: Console) -> None:
 
 
 @contextmanager
-def _signals(console: Console, settings: "Settings") -> Generator[None]:
+def signals(console: Console, settings: "Settings") -> Generator[None]:
     """The first signal is a `KeyboardInterrupt`; the second ends the process there and then."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -6,6 +6,8 @@ from extensor_conformance.report.model import Report
 from extensor_conformance.verdicts import Outcome
 
 COMMAND = "provider-conformance"
+FUZZ = "FUZZ"
+"""The check of the cases that `fuzz` makes."""
 DEFAULT_CONFIG = "conformance.toml"
 """Is read without being named."""
 
@@ -17,6 +19,8 @@ def replay_line(outcome: Outcome) -> str | None:
 
 def run_line(report: Report, outcome: Outcome) -> str:
     """Makes the check's cases again from the seed."""
+    if outcome.case is not None and outcome.case.check == FUZZ:
+        return f"{COMMAND} fuzz --seed {report.seed}{subject_words(report)}"
     words = [COMMAND, "run", "--seed", str(report.seed), "--checks", outcome.check]
     if outcome.type is not None:
         words += ["--type", outcome.type]
