@@ -3,7 +3,9 @@
     truth.py [--store DIR] [--mutant NAME]        the provider; see plain.py
     truth.py probe DIR exists|list|mutate|remove  the probe for its store
 
-A box has a read-only `serial`, taken from a sequence at its creation, and a read-only `revision` that counts changes.
+The names H1, H7 and H9 make it odd and still honest: reads that are old for a while, a badge that differs each time, a
+list without order. A box has a read-only `serial`, taken from a sequence at its creation, and a read-only `revision`
+that counts changes.
 """
 
 import copy
@@ -11,6 +13,7 @@ import itertools
 import json
 import random
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +23,8 @@ from plain import READ_ONLY, Refused, Unknown, fault, path_of, type_at, wrong
 BOX = type_at(plain.BOX)
 BOX["properties"]["serial"] = plain.field(plain.NUMBER, READ_ONLY, "Counts the boxes.")
 BOX["properties"]["revision"] = plain.field(plain.NUMBER, READ_ONLY, "Counts the changes.")
+if wrong("H7"):
+    BOX["properties"]["badge"] = plain.field(plain.NUMBER, READ_ONLY)
 SERIALS = itertools.count(1)
 CACHE = {}
 DOUBLES = {}
@@ -115,6 +120,64 @@ def save(key, name, body, given, request):
         plain.STORE.write(key, {**kept, "revision": kept["revision"] + 1})
     if wrong("M44") or wrong("M45"):
         CACHE[key] = plain.STORE.read(key)
+    return answer
+
+
+class LateStore(plain.Store):
+    """Shows to readers what was there a moment ago."""
+
+    BEHIND = 0.05
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.past = {}
+        self.reader = threading.local()
+
+    def read(self, key):
+        """The state, or for a reader the one that was there a moment ago."""
+        if getattr(self.reader, "late", False):
+            moment = time.monotonic() - self.BEHIND
+            later = [value for at, value in self.past.get(key, []) if at > moment]
+            if later:
+                return copy.deepcopy(later[0])
+        return super().read(key)
+
+    def keep(self, key):
+        """Remember what is there before a change."""
+        self.past.setdefault(key, []).append((time.monotonic(), super().read(key)))
+
+    def write(self, key, value):
+        """See `plain.Store`."""
+        self.keep(key)
+        super().write(key, value)
+
+    def remove(self, key):
+        """See `plain.Store`."""
+        self.keep(key)
+        super().remove(key)
+
+
+def late(serve):
+    """A verb that reads what was there a moment ago."""
+
+    def reading(*args):
+        plain.STORE.reader.late = True
+        try:
+            return serve(*args)
+        finally:
+            plain.STORE.reader.late = False
+
+    return reading
+
+
+def odd_answer(answer):
+    """The answer with what differs by design."""
+    properties = answer.get("properties") or {}
+    if wrong("H7") and "size" in properties:
+        properties["badge"] = random.randrange(10**6)
+    spec = properties.get("spec")
+    if wrong("H9") and isinstance(spec, dict) and isinstance(spec.get("ports"), list):
+        random.shuffle(spec["ports"])
     return answer
 
 
@@ -345,7 +408,7 @@ def probe(folder, verb):
 def swallowing(method, params, request):
     """`resource`, with swallowed failures answered as if nothing had been."""
     try:
-        return resource(method, params, request)
+        return odd_answer(resource(method, params, request))
     except Swallowed:
         return {"properties": None, "identifiers": {"name": params["properties"]["name"]}}
 
@@ -353,6 +416,9 @@ def swallowing(method, params, request):
 for patched in (aimed, merged, save, preview_save, get, delete, check, fail, config_id):
     setattr(plain, patched.__name__, patched)
 plain.resource = swallowing
+if wrong("H1"):
+    plain.STORE = LateStore(plain.option("--store"))
+    plain.get, plain.preview_save = late(get), late(preview_save)
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["probe"]:

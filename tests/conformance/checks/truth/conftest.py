@@ -38,6 +38,7 @@ def truth(tmp_path: Path) -> Callable[..., list[Outcome]]:
             "allow_kill": True,
             "faults": "hook",
             "timeout": 10.0,
+            "retries": 0,
             "seed": 7,
             "probe": (sys.executable, str(TRUTH), "probe", folder) if store and probe else (),
             **settings,
