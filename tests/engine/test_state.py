@@ -1,17 +1,23 @@
 """The state file and its lock."""
 
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from extensor.contract import Verb
 from extensor.engine.lock import StackLock
 from extensor.engine.records import ProviderRecord, Record
 from extensor.engine.show import show
-from extensor.engine.state import open_stack, read_stack, stacks
+from extensor.engine.state import StackState, open_stack, read_stack, stacks
 from extensor.errors import StateError
 
 PROVIDER = ProviderRecord(0, "boxes", "1.0.0", None, "..", {"place": "here"})
@@ -176,3 +182,127 @@ def test_a_run_that_never_ended_was_interrupted(tmp_path) -> None:
     state.finish("2", "Succeeded")
     state.close()
     assert [run.status for run in read_stack(tmp_path, "main").runs] == ["Interrupted", "Succeeded"]
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/dev/null/inside", "/proc/nowhere"])
+@pytest.mark.anyio
+async def test_a_place_where_no_state_can_be_is_told_with_a_remedy(stack, make, place: str) -> None:
+    source = make.template({"a": make.box("a")})
+    with pytest.raises(StateError, match=r"give (the|a) folder"):
+        await stack.deploy(source, state_dir=Path(place))
+
+
+@pytest.mark.anyio
+async def test_a_state_folder_that_is_a_file_is_told_by_those_that_only_read_too(stack, make, tmp_path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(StateError, match="is no folder"):
+        await stack.what_if(make.template({"a": make.box("a")}), state_dir=file)
+    with pytest.raises(StateError, match="is no folder"):
+        read_stack(file, "main")
+
+
+@pytest.mark.anyio
+async def test_a_folder_in_the_state_files_place_is_told_by_every_command(stack, make) -> None:
+    (stack.folder / ".extensor/state.db").mkdir(parents=True)
+    source = make.template({"a": make.box("a")})
+    for command in (stack.deploy(source), stack.what_if(source), stack.destroy()):
+        with pytest.raises(StateError, match="is a folder"):
+            await command
+    with pytest.raises(StateError, match="is a folder"):
+        stack.show()
+
+
+@pytest.mark.anyio
+async def test_a_damaged_page_is_told_by_every_command(stack, make) -> None:
+    source = make.template({f"r{n}": make.box(f"box {n}", text="x") for n in range(60)})
+    await stack.deploy(source)
+    file = stack.folder / ".extensor/state.db"
+    content = file.read_bytes()
+    file.write_bytes(content[:4096] + bytes(range(256)) * ((len(content) - 4096) // 256))
+    for command in (stack.deploy(source), stack.what_if(source), stack.destroy()):
+        with pytest.raises(StateError, match="restore it from a copy"):
+            await command
+    with pytest.raises(StateError, match="restore it from a copy"):
+        stack.show()
+
+
+@pytest.mark.anyio
+async def test_a_disk_that_fills_up_during_a_run_fails_it_and_what_was_intended_stays_recorded(
+    stack, make, world, monkeypatch
+) -> None:
+    connect = sqlite3.connect
+
+    def small(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA max_page_count = 9")
+        return connection
+
+    entries = {f"r{n}": make.box(f"box {n}", needs=[f"r{n - 1}"] if n else [], text="x") for n in range(60)}
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", small)
+        with pytest.raises(StateError, match="disk"):
+            await stack.deploy(make.template(entries))
+    assert world.names() <= {record.identifiers["name"] for record in stack.show().resources}
+    assert world.names()
+    assert (await stack.destroy()).status == "Succeeded"
+    assert world.names() == set()
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+@pytest.mark.anyio
+async def test_a_state_folder_that_goes_away_during_a_run_fails_it(stack, make, world, how: str) -> None:
+    folder = stack.folder / ".extensor"
+    gone: list[Path] = []
+
+    def after(verb: Verb, data: Any) -> None:
+        if verb is Verb.SAVE and data.properties["name"] == "b" and not gone:
+            gone.append(folder.rename(stack.folder / "away"))
+            if how == "replaced":
+                shutil.copytree(stack.folder / "away", folder)
+
+    world.after = after
+    source = make.template({"a": make.box("a"), "b": make.box("b", needs=["a"]), "c": make.box("c", needs=["b"])})
+    with pytest.raises(StateError, match="removed or replaced"):
+        await stack.deploy(source)
+    assert "c" not in world.names()
+    shutil.rmtree(folder, ignore_errors=True)
+    assert (await stack.deploy(source)).status == "Succeeded"
+    assert (await stack.destroy()).status == "Succeeded"
+    assert world.names() == set()
+
+
+@pytest.mark.anyio
+async def test_a_state_folder_that_goes_away_after_the_last_answer_fails_the_run_too(stack, make, monkeypatch) -> None:
+    finish = StackState.finish
+
+    def late(self: StackState, run_id: str, status: str) -> None:
+        shutil.rmtree(stack.folder / ".extensor")
+        finish(self, run_id, status)
+
+    monkeypatch.setattr(StackState, "finish", late)
+    with pytest.raises(StateError, match="removed or replaced"):
+        await stack.deploy(make.template({"a": make.box("a")}))
+
+
+def test_a_state_that_may_only_be_read_is_shown_and_no_run_begins_on_it() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "state"
+        open_stack(folder, "main").close()
+        folder.chmod(0o555)
+        (folder / "state.db").chmod(0o444)
+        Path(name).chmod(0o755)
+        root = os.geteuid() == 0
+        if root:
+            for place in (folder, *folder.iterdir()):
+                os.chown(place, 65534, 65534)
+            os.seteuid(65534)
+        try:
+            assert show("main", folder).status == "Empty"
+            assert stacks(folder) == ()
+            with pytest.raises(StateError, match="give a folder that may be written to"):
+                open_stack(folder, "main")
+        finally:
+            if root:
+                os.seteuid(0)
+            folder.chmod(0o755)

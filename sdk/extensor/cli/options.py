@@ -44,9 +44,16 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state",
         metavar="DIR",
-        type=Path,
+        type=folder,
         help=f"where the record is; default: {DEFAULT_STATE} beside TEMPLATE, else {DEFAULT_STATE} in this folder",
     )
+
+
+def folder(text: str) -> Path:
+    """A folder as given. Raises `argparse.ArgumentTypeError` for none at all, which an unset variable gives."""
+    if not text:
+        raise argparse.ArgumentTypeError("no folder is named; for the present one write '.'")
+    return Path(text)
 
 
 def add_stack(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +64,10 @@ def add_stack(parser: argparse.ArgumentParser) -> None:
         help="what the deployment is called in the record; default: TEMPLATE's file name without its extension",
     )
     parser.add_argument(
-        "--state", metavar="DIR", type=Path, help=f"where the record is kept; default: {DEFAULT_STATE} beside TEMPLATE"
+        "--state",
+        metavar="DIR",
+        type=folder,
+        help=f"where the record is kept; default: {DEFAULT_STATE} beside TEMPLATE",
     )
 
 

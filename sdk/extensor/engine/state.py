@@ -29,7 +29,7 @@ from extensor.engine.records import (
     read_runs,
     record_row,
 )
-from extensor.engine.statefile import FILE_NAME, connect, guarded
+from extensor.engine.statefile import FILE_NAME, connect, connect_to_read, file_id, guarded
 from extensor.errors import StateError
 
 
@@ -44,8 +44,10 @@ class _Batch:
 class StackState:
     """The records of one stack, held by one run. Open it with `open_stack`."""
 
-    def __init__(self, connection: sqlite3.Connection, lock: StackLock, stack: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, lock: StackLock, stack: str, file: Path) -> None:
         self.stack = stack
+        self._file = file
+        self._file_id = file_id(file)
         self._connection = connection
         self._lock = lock
         self._batch = _Batch()
@@ -56,25 +58,26 @@ class StackState:
 
     def begin(self, run_id: str, kind: str, template: str) -> None:
         """Note that a run begins; one that never ended is noted as interrupted."""
-        with self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute(
-                "UPDATE runs SET status = 'Interrupted' WHERE stack = ? AND status = 'Running'", (self.stack,)
-            )
-            self._connection.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, NULL, 'Running')", (run_id, self.stack, kind, template, now())
-            )
+        self._write(
+            [
+                ("UPDATE runs SET status = 'Interrupted' WHERE stack = ? AND status = 'Running'", (self.stack,)),
+                (
+                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?, NULL, 'Running')",
+                    (run_id, self.stack, kind, template, now()),
+                ),
+            ]
+        )
 
     def finish(self, run_id: str, status: str) -> None:
         """Note how a run ended; providers that no record needs any more are forgotten."""
         used = {record.provider for record in self.records.values()}
         unused = [provider for provider in self.providers if provider not in used]
-        with self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute("UPDATE runs SET status = ?, finished = ? WHERE id = ?", (status, now(), run_id))
-            self._connection.executemany(
-                "DELETE FROM providers WHERE stack = ? AND id = ?", [(self.stack, provider) for provider in unused]
-            )
+        self._write(
+            [
+                ("UPDATE runs SET status = ?, finished = ? WHERE id = ?", (status, now(), run_id)),
+                *(("DELETE FROM providers WHERE stack = ? AND id = ?", (self.stack, one)) for one in unused),
+            ]
+        )
         for provider in unused:
             del self.providers[provider]
 
@@ -84,21 +87,17 @@ class StackState:
             if replace(known, id=wanted.id) == wanted:
                 return known
         record = replace(wanted, id=max(self.providers, default=0) + 1)
-        with self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute(
-                "INSERT INTO providers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    self.stack,
-                    record.id,
-                    record.name,
-                    record.version,
-                    record.command,
-                    record.folder,
-                    dump(record.config),
-                    dump_parameters(record),
-                ),
-            )
+        row = (
+            self.stack,
+            record.id,
+            record.name,
+            record.version,
+            record.command,
+            record.folder,
+            dump(record.config),
+            dump_parameters(record),
+        )
+        self._write([("INSERT INTO providers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)])
         self.providers[record.id] = record
         return record
 
@@ -136,23 +135,30 @@ class StackState:
                 self._batch = _Batch()
                 try:
                     self._write(batch.statements)
-                except sqlite3.Error as error:
+                except StateError as error:
                     batch.error = error
                 finally:
                     batch.done.set()
         if batch.error is not None:
-            raise StateError(f"the state could not be written: {batch.error}") from batch.error
+            raise StateError(str(batch.error)) from batch.error
 
     def _write(self, statements: Iterable[tuple[str, tuple[Json, ...]]]) -> None:
-        with self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            for statement, values in statements:
-                self._connection.execute(statement, values)
+        """One transaction. Raises `StateError`, also when the file is no longer where the next run looks for it."""
+
+        def transaction() -> None:
+            if file_id(self._file) != self._file_id:
+                raise _vanished(self._file)
+            with self._connection:
+                self._connection.execute("BEGIN IMMEDIATE")
+                for statement, values in statements:
+                    self._connection.execute(statement, values)
+
+        guarded(self._file, transaction)
 
     def close(self) -> None:
         """Close the file and give the lock back."""
         try:
-            self._connection.close()
+            guarded(self._file, self._connection.close)
         finally:
             self._lock.release()
 
@@ -164,13 +170,19 @@ def open_stack(state_dir: Path, stack: str) -> StackState:
     """
     if not stack:
         raise StateError("a stack needs a name")
-    state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _refuse_other_than_folder(state_dir)
+    file = state_dir / FILE_NAME
     lock = StackLock(state_dir, stack)
-    lock.acquire()
+
+    def ready() -> None:
+        state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock.acquire()
+
+    guarded(state_dir, ready)
     try:
-        connection = connect(state_dir / FILE_NAME)
+        connection = connect(file)
         try:
-            return StackState(connection, lock, stack)
+            return guarded(file, lambda: StackState(connection, lock, stack, file))
         except BaseException:
             connection.close()
             raise
@@ -191,8 +203,8 @@ class Snapshot:
 
 def read_stack(state_dir: Path, stack: str) -> Snapshot:
     """What is recorded of a stack now. Nothing is made or changed; a stack nobody knows is empty."""
-    file = state_dir / FILE_NAME
-    if not file.is_file():
+    file = _file_in(state_dir)
+    if file is None:
         return Snapshot((), (), {}, None)
 
     def read(connection: sqlite3.Connection) -> Snapshot:
@@ -204,16 +216,35 @@ def read_stack(state_dir: Path, stack: str) -> Snapshot:
             holder,
         )
 
-    holder = StackLock(state_dir, stack).holder()
-    with closing(connect(file)) as connection:
+    holder = guarded(state_dir, StackLock(state_dir, stack).holder)
+    with closing(connect_to_read(file)) as connection:
         return guarded(file, lambda: read(connection))
 
 
 def stacks(state_dir: Path) -> tuple[str, ...]:
     """The names of the stacks recorded in a folder, sorted."""
-    file = state_dir / FILE_NAME
-    if not file.is_file():
+    file = _file_in(state_dir)
+    if file is None:
         return ()
-    with closing(connect(file)) as connection:
+    with closing(connect_to_read(file)) as connection:
         rows = guarded(file, lambda: connection.execute("SELECT DISTINCT stack FROM runs ORDER BY stack").fetchall())
     return tuple(str(row[0]) for row in rows)
+
+
+def _file_in(state_dir: Path) -> Path | None:
+    """The folder's state file, ``None`` where there is none yet. Raises `StateError` for what cannot become one."""
+    _refuse_other_than_folder(state_dir)
+    file = state_dir / FILE_NAME
+    return file if guarded(file, file.exists) else None
+
+
+def _refuse_other_than_folder(state_dir: Path) -> None:
+    if guarded(state_dir, state_dir.exists) and not state_dir.is_dir():
+        raise StateError(f"{state_dir} is no folder; give the folder in which stacks are recorded")
+
+
+def _vanished(file: Path) -> StateError:
+    return StateError(
+        f"the state file {file} was removed or replaced while the run was at work, so that what the run did is not "
+        "recorded; put it back, or deploy again: resources are adopted by their identity"
+    )
