@@ -20,7 +20,7 @@ from extensor.engine.validate import validate
 from extensor.engine.what_if import what_if
 from extensor.errors import ExtensorError, NotFound
 from extensor.template import parse_template
-from extensor.types import Calculated, Identifier, ReadOnly, Secret, TypeIndex, index_of
+from extensor.types import Calculated, Identifier, Immutable, ReadOnly, Secret, TypeIndex, WriteOnly, index_of
 
 
 class Box(BaseModel):
@@ -32,6 +32,8 @@ class Box(BaseModel):
     labels: dict[str, str] | None = None
     items: list[str] | None = None
     size: ReadOnly[int | None] = None
+    pin: WriteOnly[str | None] = None
+    serial: Immutable[ReadOnly[str | None]] = None
     stamp: Calculated[ReadOnly[int | None]] = None
 
 
@@ -83,6 +85,10 @@ class World:
     plane: Callable[[JsonObject], str | None] = lambda config: None
     """The control plane's name, from the configuration."""
     plane_in_previews: bool = True
+
+    @staticmethod
+    def metadata(**paths: tuple[str, ...]) -> PreviewMetadata:
+        return PreviewMetadata(**paths)
 
     @property
     def session_type(self) -> type["FakeSession"]:
@@ -149,13 +155,14 @@ class FakeSession:
                 return world.preview(data, wanted)
             text = wanted.get("text")
             size = Unknown() if type(text) is Unknown else len(text or "")
-            body = {**wanted, "size": size}
+            body = {name: value for name, value in wanted.items() if name != "pin"} | {"size": size}
             told = plane if world.plane_in_previews else None
             return ResourceResult(body, _known(wanted), told, PreviewMetadata(calculated=("$.properties.stamp",)))
         key = (place, str(wanted["name"]))
         if verb is Verb.SAVE:
             world.clock += 1
-            body = {**world.boxes.get(key, {}), **wanted}
+            body = {"serial": f"s-{key[1]}", **world.boxes.get(key, {}), **wanted}
+            body.pop("pin", None)
             world.boxes[key] = {**body, "size": len(body.get("text") or ""), "stamp": world.clock}
             return ResourceResult(dict(world.boxes[key]), world.identify(wanted), plane)
         if verb is Verb.GET:

@@ -1,5 +1,7 @@
 """Taking a stack down, and what it takes to reach its providers again."""
 
+import json
+
 import pytest
 
 from extensor.contract import Verb
@@ -135,3 +137,43 @@ async def test_a_destruction_calls_nothing_but_delete(stack, world, make) -> Non
     world.forget_calls()
     await stack.destroy()
     assert [(call.verb, call.data.properties) for call in world.calls] == [(Verb.DELETE, {"name": "a"})]
+
+
+def with_default(make, value):
+    return make.template(
+        {"a": make.box("a")},
+        parameters={"key": {"type": "securestring", "defaultValue": value}},
+        imports={"b": {"provider": "boxes", "version": "1.0.0", "config": {"key": "[parameters('key')]"}}},
+    )
+
+
+async def test_a_secure_default_is_read_from_the_template_again_while_that_is_there(
+    stack, world, make, tmp_path
+) -> None:
+    entries = with_default(make, "by-default")
+    await stack.deploy(entries)
+    assert all(b"by-default" not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    with pytest.raises(TemplateError, match="'key'"):
+        await stack.destroy()
+    (tmp_path / "main.json").write_text(json.dumps(entries), "utf-8")
+    assert (await stack.destroy()).status == "Succeeded"
+    assert world.calls[-1].data.imported.config == {"key": "by-default"}
+
+
+async def test_a_secure_parameter_that_was_given_is_asked_for_whatever_its_default(
+    stack, world, make, tmp_path
+) -> None:
+    entries = with_default(make, "by-default")
+    (tmp_path / "main.json").write_text(json.dumps(entries), "utf-8")
+    await stack.deploy(entries, {"key": "given-by-hand"})
+    with pytest.raises(TemplateError, match="'key'"):
+        await stack.destroy()
+    assert (await stack.destroy({"key": "given-by-hand"})).status == "Succeeded"
+
+
+async def test_a_default_that_is_an_expression_is_asked_for(stack, world, make, tmp_path) -> None:
+    entries = with_default(make, "[newGuid()]")
+    (tmp_path / "main.json").write_text(json.dumps(entries), "utf-8")
+    await stack.deploy(entries)
+    with pytest.raises(TemplateError, match="'key'"):
+        await stack.destroy()
