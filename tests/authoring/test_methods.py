@@ -60,7 +60,7 @@ async def test_an_unknown_protocol_version_is_refused_by_naming_the_known_ones_a
     async with connect(make(), handshake=False) as host:
         error = await refused(host.peer, "provider/initialize", {"protocolVersions": ["9"]})
         assert error.data["errors"][0]["code"] == "UnsupportedVersion"
-        assert error.data["supported"] == ["1"]
+        assert (error.code, error.data["supportedVersions"]) == (-32602, ["1"])
         assert (await refused(host.peer, "provider/initialize", {})).code == -32602
         assert (await host.peer.call("provider/initialize", {"protocolVersions": ["1"]}))["protocolVersion"] == "1"
 

@@ -128,7 +128,8 @@ class Connection:
             supported = ", ".join(SUPPORTED_PROTOCOL_VERSIONS)
             message = f"none of these protocol versions is supported; this provider speaks {supported}"
             fault = Fault(ErrorCode.UNSUPPORTED_VERSION, message, "$.protocolVersions")
-            raise _failed(Failure((fault,)), {"supported": list(SUPPORTED_PROTOCOL_VERSIONS)})
+            told = {"supportedVersions": list(SUPPORTED_PROTOCOL_VERSIONS), **Failure((fault,)).to_wire()}
+            raise RpcFailure(RpcCode.INVALID_PARAMS, message, told)
         if self._token is not None:
             from hmac import compare_digest
 
@@ -272,8 +273,8 @@ def _refusal(error: ContractViolation) -> RpcFailure:
     )
 
 
-def _failed(failure: Failure, more: JsonObject | None = None) -> RpcFailure:
-    return RpcFailure(RpcCode.OPERATION_FAILED, failure.message, {**failure.to_wire(), **(more or {})})
+def _failed(failure: Failure) -> RpcFailure:
+    return RpcFailure(RpcCode.OPERATION_FAILED, failure.message, failure.to_wire())
 
 
 def _log_unexpected(error: Exception) -> JsonObject:
