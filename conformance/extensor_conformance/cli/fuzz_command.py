@@ -63,6 +63,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.answers import ConnectionEnded, NoAnswer
     from extensor_conformance.canary import Needles
     from extensor_conformance.cli.text import Writer
+    from extensor_conformance.fixture import FixtureError
     from extensor_conformance.fuzz import Fuzz
     from extensor_conformance.verdicts import Failed, Verdict
 
@@ -90,6 +91,8 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     try:
         with signals(console, settings):
             done = fuzz.execute(found, seconds=args.max_time, cases=args.max_cases, on_progress=progress)
+    except FixtureError as error:
+        raise Trouble(str(error)) from None
     except (Failed, StartFailed, ConnectionFailed, NoAnswer, ConnectionEnded) as error:
         told = secrets.mask_text(str(error))
         raise Trouble(f"the provider did not start: {told}\nseed {settings.seed}", Exit.NOT_STARTED) from None

@@ -20,13 +20,17 @@ def provider_bench(settings: "Settings") -> Generator[tuple["Bench", "Provider"]
     from extensor_conformance.answers import ConnectionEnded, NoAnswer
     from extensor_conformance.bench import Bench
     from extensor_conformance.canary import Canaries
+    from extensor_conformance.fixture import FixtureError
     from extensor_conformance.ledger import Ledger
     from extensor_conformance.names import Names
     from extensor_conformance.provider import read_provider
     from extensor_conformance.verdicts import Failed
 
     names = Names(prefix=settings.name_prefix)
-    bench = Bench(settings, names=names, canaries=Canaries(f"cnry{names.salt[:8]}"), ledger=Ledger(None))
+    try:
+        bench = Bench(settings, names=names, canaries=Canaries(f"cnry{names.salt[:8]}"), ledger=Ledger(None))
+    except FixtureError as error:
+        raise Trouble(str(error)) from None
     try:
         try:
             provider = read_provider(bench.connection(), settings.fixture, 0.0)

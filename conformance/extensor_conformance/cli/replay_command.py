@@ -64,6 +64,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.canary import Needles
+    from extensor_conformance.fixture import FixtureError
     from extensor_conformance.replay import Ending, replay
 
     if args.no_color:
@@ -78,7 +79,10 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
         if file.data.get("fixture", "") != settings.fixture.digest:
             console.line(f"warning: the configuration is not the one that case {file.case.id} was recorded with")
         console.status(f"playing {file.case.id}")
-        done = replay(settings, file, tries=args.tries)
+        try:
+            done = replay(settings, file, tries=args.tries)
+        except FixtureError as error:
+            raise Trouble(str(error)) from None
         console.clear()
         _tell(console, done, Needles(settings.fixture.secrets))
         ends.append(done.ending)

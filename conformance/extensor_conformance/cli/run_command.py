@@ -138,6 +138,7 @@ def play(
 
     Raises `Trouble` for a selection that matches nothing.
     """
+    from extensor_conformance.fixture import FixtureError
     from extensor_conformance.runner import Run
 
     try:
@@ -147,6 +148,8 @@ def play(
     with signals(console, settings), _ticking(console, refresh):
         try:
             return run.execute(listen)
+        except FixtureError as error:
+            raise Trouble(str(error)) from None
         except KeyboardInterrupt:
             console.clear()
             console.out(f"interrupted; the same cases again: --seed {settings.seed}")

@@ -38,6 +38,7 @@ def starter_text(provider: "Provider", command: Sequence[str], address: str | No
         "# Ways to make the world behind the provider fail.",
         "# [faults]",
         "# hook = true      # the provider reads the file that EXTENSOR_TEST_FAULTS names",
+        '# proxy = "endpoint"   # the key of [config] that holds the backend\'s address',
         '# triggers = { throttle = { name = "busy" } }',
     ]
     return "\n".join(lines) + "\n"
