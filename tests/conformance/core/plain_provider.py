@@ -165,6 +165,9 @@ def handle(line, send):
     except ValueError:
         send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "broken JSON"}})
         return
+    if isinstance(message, list):
+        send([answer(member) for member in message if "id" in member])
+        return
     if "id" not in message:
         if FAULT == "answer-notifications":
             send({"jsonrpc": "2.0", "id": None, "result": {}})
