@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conformance.report.conftest import failing_case, sample
 
@@ -49,7 +49,7 @@ def test_a_secret_is_in_no_format_in_no_spelling(name: str) -> None:
     assert needles.found_in(text.encode()) is None
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=8, max_size=24))
 def test_any_text_can_be_a_secret(secret: str) -> None:
     needles = Needles([secret])
