@@ -327,6 +327,10 @@ class Bench:
                 with suppress(NotExpressible):
                     connection.signal("KILL")
 
+    def renew(self) -> None:
+        """End the worker's process; the next call starts a new one, in the case that makes it."""
+        self._discard()
+
     def suspect(self) -> None:
         """The worker's process is not to be trusted any more: the next case gets a new one."""
         self._suspect = True
