@@ -1,22 +1,24 @@
 """What checks ask about a body and its type: places, leaves, what may differ by design, other bodies like it."""
 
 import copy
+import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from extensor.contract import Json, JsonObject, format_path, parse_path
 from extensor.contract.paths import Path
 from extensor.types import model
 from extensor_conformance.compare import is_marker
 from extensor_conformance.kind import Kind
-from extensor_conformance.steps import Step, Wait
+from extensor_conformance.steps import Plan, Step, Wait
 from extensor_conformance.values import ANYWHERE
 
 if TYPE_CHECKING:
     from extensor_conformance.draw import Draw
 
 T = TypeVar("T")
+Planner = TypeVar("Planner", bound=Callable[..., "Iterable[Plan]"])
 Test: TypeAlias = Callable[[model.Property], bool]
 UNKNOWN: JsonObject = {"$unknown": {}}
 
@@ -309,3 +311,18 @@ def window(kind: Kind) -> tuple[Step, ...]:
     """A pause after a change, where the author says that reads may be old for a while."""
     seconds = kind.fixture.consistency_window
     return (Wait(seconds),) if seconds > 0 else ()
+
+
+def apart(plan: Planner) -> Planner:
+    """A check's `plan` whose cases share names: each after the first begins with a pause, where reads may be old.
+
+    What the case before left and the kit removed must not be seen any more.
+    """
+
+    @functools.wraps(plan)
+    def planned(check: Any, draw: "Draw", kind: Kind) -> Iterable[Plan]:
+        pause = window(kind)
+        for number, one in enumerate(plan(check, draw, kind)):
+            yield one.with_steps(*pause, *one.steps) if number and pause else one
+
+    return planned  # pyright: ignore[reportReturnType]

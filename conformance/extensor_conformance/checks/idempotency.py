@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from extensor.contract import ErrorCode, Verb, format_path
 from extensor.contract.paths import Path
 from extensor_conformance.answers import Answer
-from extensor_conformance.bodies import Absent, at, below, other_value, others, place, read_path, window
+from extensor_conformance.bodies import Absent, apart, at, below, other_value, others, place, read_path, window
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
 from extensor_conformance.draw import Draw
@@ -48,6 +48,7 @@ def one_object(trial: Trial) -> list[Problem]:
 class RepeatedSave(CaseCheck):
     """Equal saves succeed with equal results, and there is one object."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired, twin = kind.valid(draw, full=draw.boolean()), kind.valid(draw)
@@ -97,6 +98,7 @@ class RepeatedSave(CaseCheck):
 class RoundTrip(CaseCheck):
     """Saving what get showed, without its read-only properties, changes nothing."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         shape = kind.shape
@@ -108,7 +110,7 @@ class RoundTrip(CaseCheck):
         echo = Answered("get", "$.properties", leave)
         steps: list[Step] = [Call("save", Verb.SAVE, desired), *window(kind), Call("get", Verb.GET, saved)]
         if kind.has(Verb.PREVIEW_SAVE):
-            steps.append(Call("preview", Verb.PREVIEW_SAVE, echo))
+            steps += [Call("control", Verb.PREVIEW_SAVE, desired), Call("preview", Verb.PREVIEW_SAVE, echo)]
         steps += [Call("again", Verb.SAVE, echo), *window(kind), Call("get again", Verb.GET, saved)]
         yield Plan(tuple(steps))
 
@@ -118,14 +120,14 @@ class RoundTrip(CaseCheck):
         there = trial.result("get")
         again = trial["again"]
         if again.error is not None:
-            if again.error.transient or _for_want_of_hidden(again, kind):
+            if again.error.transient or _for_want_of_hidden(again):
                 raise NotTested(f"the echo was refused: {again.error}")
             at_ = next((path for path in again.error.paths if path), None)
             return [Problem(f"what get showed is refused: {again.error}", at_, "again")]
         rows = changes(there.properties, again.properties, kind)
         if rows:
             return problem("saving what get showed changes it", rows, "again", "got", "saved")
-        if "preview" in trial and trial["preview"].ok:
+        if self._previewed(trial, there, kind):
             rows = broken_promises(trial["preview"], there.properties, kind)
             if rows:
                 message = "a preview of what get showed shows a change"
@@ -135,11 +137,16 @@ class RoundTrip(CaseCheck):
             return problem("saving what get showed changes what get shows", rows, "get again", "before", "after")
         return []
 
+    def _previewed(self, trial: Trial, there: Answer, kind: Kind) -> bool:
+        """Whether the echo was previewed by a provider whose previews of the original show no change."""
+        if "preview" not in trial or "control" not in trial or not trial["preview"].ok or not trial["control"].ok:
+            return False
+        return not broken_promises(trial["control"], there.properties, kind)
 
-def _for_want_of_hidden(answer: Answer, kind: Kind) -> bool:
+
+def _for_want_of_hidden(answer: Answer) -> bool:
     """Whether a refusal is about what a get cannot show, or shows inside arrays where it cannot be left out."""
     codes = {ErrorCode.MISSING_PROPERTY, ErrorCode.READ_ONLY_PROPERTY}
-    del kind
     return bool(answer.codes) and codes.issuperset(answer.codes)
 
 
@@ -147,6 +154,7 @@ def _for_want_of_hidden(answer: Answer, kind: Kind) -> bool:
 class ConflictingIdentity(CaseCheck):
     """A save with an existing identity and another immutable value is refused, and the object stays as it was."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         fixed = [path for path in kind.shape.immutable if not self._hidden(kind, path)]
@@ -199,6 +207,7 @@ def _differ_at(trial: Trial, where: str) -> bool:
 class LostAnswer(CaseCheck):
     """After the link broke with a save under way, repeating it gives exactly one object as asked."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired, twin = kind.valid(draw, full=draw.boolean()), kind.valid(draw)

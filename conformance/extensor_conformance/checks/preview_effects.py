@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from extensor.contract import Json, JsonObject, Verb, format_path
 from extensor.contract.paths import Path
 from extensor_conformance.answers import Answer
-from extensor_conformance.bodies import Absent, at, changed, place, properties_on, read_only, read_path, window
+from extensor_conformance.bodies import Absent, apart, at, changed, place, properties_on, read_only, read_path, window
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
 from extensor_conformance.compare import differences
@@ -24,6 +24,7 @@ CLASSES = ("readOnly", "immutable", "calculated", "unknown")
 class NoEffect(CaseCheck):
     """The world is the same after previews of creates, updates and refused inputs."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         target, neighbour = kind.valid(draw), kind.valid(draw, full=True)
@@ -48,6 +49,7 @@ class NoEffect(CaseCheck):
         named = kind.identifiers(target)
         steps: list[Step] = [
             Call("save neighbour", Verb.SAVE, neighbour),
+            *window(kind),
             Call("get absent 0", Verb.GET, named),
             *_previews(target, 1),
             Call("get absent 1", Verb.GET, named),
@@ -61,6 +63,7 @@ class NoEffect(CaseCheck):
         named = kind.identifiers(there)
         steps: list[Step] = [
             Call("save neighbour", Verb.SAVE, there),
+            *window(kind),
             *_previews(update, 1),
             Call("get neighbour 1", Verb.GET, named),
             *_previews(update, REPEATS - 1, 2),
@@ -143,6 +146,7 @@ def _numbers_in(value: Json | Absent) -> list[int]:
 class Metadata(CaseCheck):
     """The metadata's paths can be read, lead somewhere, stand in one class, fit the type; two previews are equal."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())

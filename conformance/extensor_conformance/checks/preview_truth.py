@@ -9,6 +9,7 @@ from extensor_conformance.answers import Answer
 from extensor_conformance.bodies import (
     ABSENT,
     Absent,
+    apart,
     at,
     below,
     changed,
@@ -84,6 +85,7 @@ def get_after(name: str, kind: Kind, save: str) -> tuple[Step, ...]:
 class CreateTruth(CaseCheck):
     """Each path that a preview of a create shows as known is what the save makes it."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
@@ -104,6 +106,7 @@ class CreateTruth(CaseCheck):
 class UpdateTruth(CaseCheck):
     """The same on an existing resource: one change, several, and a body that leaves things out."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
@@ -141,6 +144,7 @@ class UpdateTruth(CaseCheck):
 class NothingToDo(CaseCheck):
     """A preview of what is there already equals get."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
@@ -164,6 +168,7 @@ class NothingToDo(CaseCheck):
 class SameRefusals(CaseCheck):
     """Preview and save refuse the same faults alike, and a preview refuses nothing that the save takes."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
@@ -233,6 +238,7 @@ def _is_time(value: Json) -> bool:
 class Precision(CaseCheck):
     """No more than a fifth of what previews show as open was predictable over five saves."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         steps: list[Step] = []

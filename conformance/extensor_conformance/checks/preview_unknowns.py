@@ -10,6 +10,7 @@ from extensor_conformance.bodies import (
     UNKNOWN,
     Absent,
     among,
+    apart,
     at,
     below,
     flagged,
@@ -71,6 +72,7 @@ def useful(trial: Trial, step: str) -> Answer:
 class Tolerated(CaseCheck):
     """A marker in any place gives a result or PreviewNotSupported."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=True)
@@ -102,6 +104,7 @@ class Tolerated(CaseCheck):
 class AccountedFor(CaseCheck):
     """Each marker is echoed, or its place is listed, or holds what the save then makes it."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=True)
@@ -176,6 +179,7 @@ def _holds_marker(value: Json) -> bool:
 class Refinement(CaseCheck):
     """What a preview with an unknown value shows as known holds for two different fillings."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=True)
@@ -272,6 +276,7 @@ def _cells(path: str, unknown: Answer, tried: Sequence[tuple[str, Answer]], kind
 class UnknownIdentity(CaseCheck):
     """Identifiers that cannot be told are shown as unknown or the preview is refused; they are never guessed."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
@@ -358,6 +363,7 @@ def _names(kind: Kind, path: Path) -> bool:
 class OutOfReality(CaseCheck):
     """A save, get or delete with a marker is refused with UnknownValueNotAllowed at its path."""
 
+    @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=True)

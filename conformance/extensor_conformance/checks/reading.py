@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from extensor.contract import JsonObject, Verb
+from extensor_conformance.answers import Answer
 from extensor_conformance.bodies import Absent, at, given, place, properties_on, read_path, window
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
@@ -118,6 +119,18 @@ def _visible_change(draw: Draw, kind: Kind, body: JsonObject) -> Change | None:
     return None
 
 
+def _control(kind: Kind, desired: JsonObject) -> tuple[Step, ...]:
+    """A preview before what the check is about: one that is untrue even there is not this check's matter."""
+    return (Call("control", Verb.PREVIEW_SAVE, desired),) if kind.has(Verb.PREVIEW_SAVE) else ()
+
+
+def _sound(trial: Trial, state: Answer, kind: Kind) -> bool:
+    """Whether there are two previews, and the control told the truth about a state."""
+    if "preview" not in trial or "control" not in trial or not trial["preview"].ok or not trial["control"].ok:
+        return False
+    return not broken_promises(trial["control"], state.properties, kind)
+
+
 @check("IDM-09", operations={Verb.SAVE, Verb.GET}, probe=True, examples=2)
 class Drift(CaseCheck):
     """What others changed is seen by get, shown by preview and restored by save."""
@@ -134,6 +147,7 @@ class Drift(CaseCheck):
             Call("save", Verb.SAVE, desired),
             *window(kind),
             Call("get before", Verb.GET, named),
+            *_control(kind, desired),
             ProbeStep("drift", "mutate", named, {str(top): change.properties[str(top)]}),
             *window(kind),
             Call("get drift", Verb.GET, named),
@@ -141,7 +155,7 @@ class Drift(CaseCheck):
         if kind.has(Verb.PREVIEW_SAVE):
             steps.append(Call("preview", Verb.PREVIEW_SAVE, desired))
         steps += [Call("heal", Verb.SAVE, desired), *window(kind), Call("get healed", Verb.GET, named)]
-        yield Plan(tuple(steps), expect={"place": place((top,))}, note=f"{place((top,))} is changed by another")
+        yield Plan(tuple(steps), expect={"place": place(change.path)}, note=f"another changes {place(change.path)}")
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
@@ -151,9 +165,10 @@ class Drift(CaseCheck):
         path = (read_path(where) or ())[1:]
         drift = trial.result("get drift")
         one, other = at(before.properties, path), at(drift.properties, path)
-        if isinstance(one, Absent) or (not isinstance(other, Absent) and same(one, other)):
+        unseen = one is other if isinstance(one, Absent) or isinstance(other, Absent) else same(one, other)
+        if unseen:
             return [Problem("get does not see what another changed", where, "get drift")]
-        if "preview" in trial and trial["preview"].ok:
+        if _sound(trial, before, kind):
             rows = broken_promises(trial["preview"], trial.result("heal").properties, kind)
             if rows:
                 message = "the preview does not show what the save will restore"
@@ -177,6 +192,7 @@ class Disappearance(CaseCheck):
         desired = kind.valid(draw, full=draw.boolean())
         named = Answered("save", "$.identifiers")
         steps: list[Step] = [
+            *_control(kind, desired),
             Call("save", Verb.SAVE, desired),
             *window(kind),
             Call("get before", Verb.GET, named),
@@ -197,7 +213,7 @@ class Disappearance(CaseCheck):
         again = trial["again"]
         if again.error is not None:
             raise Failed(Problem(f"the save does not make it again: {again.error}", step="again"))
-        if "preview" in trial and trial["preview"].ok:
+        if _sound(trial, trial.result("save"), kind):
             rows = broken_promises(trial["preview"], again.properties, kind)
             if rows:
                 return problem("the preview does not show the create", rows, "preview", "previewed", "saved")
@@ -229,6 +245,7 @@ class Adopt(CaseCheck):
         steps: list[Step] = [
             Call("save", Verb.SAVE, desired),
             *window(kind),
+            *_control(kind, desired),
             Restart(),
             Call("get", Verb.GET, Answered("save", "$.identifiers"), config_id=None),
         ]
@@ -247,7 +264,7 @@ class Adopt(CaseCheck):
         found = same_identity(saved, got, "get")
         if found:
             return found
-        if "preview" in trial and trial["preview"].ok:
+        if _sound(trial, saved, kind):
             rows = broken_promises(trial["preview"], got.properties, kind)
             message = "a new process previews a change of what is there already"
             return problem(message, rows, "preview", "previewed", "there")
