@@ -26,6 +26,7 @@ from extensor_conformance.probe import Probe
 from extensor_conformance.provider import Provider
 from extensor_conformance.settings import Settings
 from extensor_conformance.tracking import Tracker
+from extensor_conformance.transcript import write
 from extensor_conformance.verdicts import Failed, NotTested
 from extensor_conformance.watch import Watch
 
@@ -268,6 +269,9 @@ class Bench:
 
     def end(self, *, solo: bool = False, failed: bool = False) -> None:
         """The case is over: its own connections are closed and what it made is removed."""
+        if self.settings.transcripts is not None and self.case is not None:
+            name = f"{self.case.check.lower()}-{self.case.id}.jsonl"
+            write(self.settings.transcripts / name, self.watch.transcript.entries(self.watch.secrets))
         for connection in self._others:
             connection.close(patient=False)
         self._others.clear()

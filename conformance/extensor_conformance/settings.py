@@ -65,6 +65,8 @@ class Settings:
     # output and safety
     folder: Path | None = Path(".conformance")
     """For the ledger and failing cases; ``None`` writes nothing."""
+    transcripts: Path | None = None
+    """Folder for the messages of every case; ``None`` keeps those of failures alone."""
     name_prefix: str = ""
     keep_resources: KEEP = "never"
     baseline: Path | None = None

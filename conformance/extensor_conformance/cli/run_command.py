@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from extensor_conformance.report.model import Report
     from extensor_conformance.settings import Settings
 
+ALL_TRANSCRIPTS = "wire/all"
+"""Where ``--transcript all`` puts them, in the kit's folder."""
 _TICK_SECONDS = 0.25
 
 _DESCRIPTION = """\
@@ -105,6 +107,10 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
         mask=secrets.mask_text,
     )
     prepare(args.folder)
+    if args.transcript == "all":
+        settings = settings.with_(transcripts=args.folder / ALL_TRANSCRIPTS)
+        for old in (args.folder / ALL_TRANSCRIPTS).glob("*.jsonl"):
+            old.unlink()
     if not args.quiet:
         _offer_cleanup(args, console)
 

@@ -253,6 +253,17 @@ def test_the_same_seed_makes_the_same_cases(command: Command, provider: Words, h
     assert one == other != []
 
 
+def test_the_messages_of_all_cases_can_be_kept_or_none(command: Command, provider: Words, here: Path) -> None:
+    wire = here / ".conformance" / "wire"
+    assert command("run", *QUICK, "--transcript", "all", *provider())[0] == Exit.OK
+    files = list((wire / "all").glob("idm-01-*.jsonl"))
+    assert len(files) >= 2
+    assert any('"resource/save' in path.read_text().replace("\\", "") for path in files)
+    assert command("run", *QUICK, "--transcript", "off", "--report", "json=r.json", *provider("number-as-text"))[0] == 1
+    assert all("transcript" not in outcome for outcome in json.loads((here / "r.json").read_text())["outcomes"])
+    assert list(wire.glob("*.jsonl")) == []
+
+
 def test_diff_tells_a_new_failure(command: Command, provider: Words, here: Path) -> None:
     assert command("run", *QUICK, "--report", "json=old.json", *provider())[0] == Exit.OK
     assert command("run", *QUICK, "--report", "json=new.json", *provider("number-as-text"))[0] == Exit.FAILED
