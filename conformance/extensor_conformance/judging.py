@@ -228,42 +228,31 @@ class Judge:
         return Evidence.PROBED if probed else Evidence.SELF_REPORTED
 
     def _confirm(self, check: Check, wanted: str, case: Case, kind: Kind | None, first: Attempt) -> Outcome:
-        """Rerun a failure on fresh names, and shrink it when it comes each time."""
+        """Rerun a failure on fresh names, and shrink it when it comes each time.
+
+        What a monitor saw may belong to the start of the process: a rerun that does not show it is repeated with a new
+        process, and so are all that follow.
+        """
         bench = self._bench
-        problems = first.of(wanted)
-        transcript = first.transcript
+        reruns = _Reruns(bench, check, wanted, kind)
+        problems, transcript = first.of(wanted), first.transcript
         failed, tries = 1, 1
         for _ in range(bench.settings.retries):
             if self._stop.reason is not None or bench.left() <= 0:
                 break
-            again = attempt(bench, check, case.fresh(bench.names), kind)
             tries += 1
-            failed += bool(again.of(wanted))
-        type_ = kind.name if kind is not None else None
-        if failed < tries:
-            return Outcome(
-                wanted,
-                type_,
-                Verdict.FLAKY,
-                tuple(problems),
-                case,
-                None,
-                transcript,
-                evidence=self._evidence(check),
-                tries=(failed, tries),
-            )
-        small = self._shrunk(check, wanted, case, kind)
+            failed += bool(reruns.play(case).of(wanted))
+        verdict = Verdict.FAIL if failed == tries else Verdict.FLAKY
+        small = self._shrunk(reruns, case) if verdict is Verdict.FAIL else case
         if small is not case:
-            last = attempt(bench, check, small.fresh(bench.names), kind)
+            last = reruns.play(small)
             seen = last.of(wanted)
-            if seen:
-                problems, transcript = seen, last.transcript
-            else:
-                small = case
+            small = small if seen else case
+            problems, transcript = (seen, last.transcript) if seen else (problems, transcript)
         return Outcome(
             wanted,
-            type_,
-            Verdict.FAIL,
+            kind.name if kind is not None else None,
+            verdict,
             tuple(problems),
             small,
             case if small is not case else None,
@@ -272,18 +261,16 @@ class Judge:
             tries=(failed, tries),
         )
 
-    def _shrunk(self, check: Check, wanted: str, case: Case, kind: Kind | None) -> Case:
+    def _shrunk(self, reruns: "_Reruns", case: Case) -> Case:
         bench = self._bench
         if not bench.settings.shrink or case.procedural:
             return case
 
         def fails(candidate: Case) -> list[Problem]:
-            if self._stop.reason is not None:
-                return []
-            return attempt(bench, check, candidate.fresh(bench.names), kind).of(wanted)
+            return [] if self._stop.reason is not None else reruns.play(candidate).of(reruns.wanted)
 
         seconds = min(bench.settings.shrink_budget, max(0.0, bench.left()))
-        return shrink(case, fails, seconds=seconds, kind=kind)
+        return shrink(case, fails, seconds=seconds, kind=reruns.kind)
 
     def _look_at_findings(self, check: Check, case: Case, kind: Kind | None, made: Attempt) -> None:
         """Failures that the monitors saw during the case, each confirmed once for a check and type."""
@@ -295,6 +282,32 @@ class Judge:
                 if self._passive.begin(wanted, type_, problems):
                     outcome = self._confirm(check, wanted, case, kind, made)
                     self._passive.put(wanted, type_, outcome)
+
+
+class _Reruns:
+    """Plays a case again on fresh names, on new processes once one was needed to see the failure."""
+
+    def __init__(self, bench: Bench, check: Check, wanted: str, kind: Kind | None) -> None:
+        self.wanted = wanted
+        self.kind = kind
+        self._bench = bench
+        self._check = check
+        self._renew = False
+
+    def play(self, case: Case) -> Attempt:
+        """Once; twice when only a new process shows what a monitor saw."""
+        made = self._once(case)
+        if not self._renew and self.wanted != self._check.id and not made.of(self.wanted):
+            self._renew = True
+            again = self._once(case)
+            self._renew = bool(again.of(self.wanted))
+            return again
+        return made
+
+    def _once(self, case: Case) -> Attempt:
+        if self._renew:
+            self._bench.renew()
+        return attempt(self._bench, self._check, case.fresh(self._bench.names), self.kind)
 
 
 class _Tally:

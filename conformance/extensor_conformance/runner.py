@@ -153,11 +153,18 @@ class Run:
         for one in benches:
             one.provider = provider
             one.watch.kinds = provider.kinds
+        early = benches[0].watch.take()
+        if early:
+            benches[0].renew()  # so that the first case sees it too, and can be played again
         judges = {id(one): Judge(one, passive, self._stop) for one in benches}
         crew: Crew[Job] = Crew(lambda number, one, job: self._do(number, one, judges[id(one)], job), self._stop)
         crew.work_off(self._walks(provider), benches)
         crew.work_off([job for job in jobs if not job.check.needs.alone], benches)
         crew.work_off([job for job in jobs if job.check.needs.alone], benches[:1])
+        for finding in early:
+            if passive.begin(finding.check, finding.type, [finding.problem]):
+                failed = Outcome(finding.check, finding.type, Verdict.FAIL, (finding.problem,))
+                passive.put(finding.check, finding.type, failed)
         self._settle_watched(benches, provider, passive)
 
     def _settle_watched(self, benches: Sequence[Bench], provider: Provider, passive: PassiveBook) -> None:
