@@ -16,7 +16,7 @@ from extensor_conformance.shrink import shrink, size
 from extensor_conformance.steps import Answered, Call, Drop, Parallel, Plan, Step, Wait
 from extensor_conformance.verdicts import Problem
 
-LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NAME = "abcdefgh2"
 VALUES: st.SearchStrategy[Json] = st.recursive(
     st.integers(-1000, 1000) | st.text(max_size=8) | st.booleans() | st.none(),
