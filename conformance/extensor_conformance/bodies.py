@@ -263,6 +263,11 @@ def other_value(body: JsonObject, path: Path, bodies: Sequence[JsonObject]) -> J
     return None
 
 
+def provider_names(kind: Kind) -> bool:
+    """Whether the provider gives resources a part of their names, so that a body alone names none."""
+    return any(below(path, kind.shape.read_only) for path in kind.identity)
+
+
 def text_identity(kind: Kind, body: JsonObject) -> Path | None:
     """The place of an identifier that is a text in this body and may be chosen."""
     for path in kind.identity:

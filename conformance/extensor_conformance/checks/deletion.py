@@ -14,6 +14,7 @@ from extensor_conformance.bodies import (
     named,
     place,
     properties_on,
+    provider_names,
     put,
     text_identity,
     window,
@@ -25,7 +26,7 @@ from extensor_conformance.checks.history import siblings
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
 from extensor_conformance.promises import changes, must_be_absent, problem, same_identity
-from extensor_conformance.steps import Call, Plan, ProbeStep, Step
+from extensor_conformance.steps import Answered, Call, Plan, ProbeStep, Step
 from extensor_conformance.verdicts import NotApplicable, NotTested, Problem
 
 REMOVE = {Verb.SAVE, Verb.DELETE}
@@ -40,11 +41,11 @@ class Gone(CaseCheck):
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
-        name = kind.identifiers(desired)
+        name = Answered("save", "$.identifiers")
         made = (Call("save", Verb.SAVE, desired), *window(kind))
         delete = Call("delete", Verb.DELETE, name)
         yield Plan((*made, Call("get", Verb.GET, name), delete, *window(kind), Call("gone", Verb.GET, name)))
-        before = ProbeStep("world before", "exists", name)
+        before = ProbeStep("world before", "exists", kind.identifiers(desired))
         yield Plan((before, *made, delete, ProbeStep("world", "exists", name)), note="as the probe sees it")
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
@@ -77,7 +78,7 @@ class Again(CaseCheck):
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw, full=draw.boolean())
-        name = kind.identifiers(desired)
+        name = Answered("save", "$.identifiers")
         deletes = tuple(Call(f"delete {number}", Verb.DELETE, name) for number in (1, 2, 3))
         yield Plan((Call("save", Verb.SAVE, desired), *window(kind), *deletes))
 
@@ -103,10 +104,12 @@ class AbsentOrMalformed(CaseCheck):
     @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
+        if provider_names(kind):
+            raise NotApplicable("the provider gives resources their names, so none can be made up")
         name = kind.identifiers(kind.valid(draw))
         control = Call("absent", Verb.DELETE, name)
         yield Plan((control,), note="what never was")
-        for path in kind.shape.required_identifiers:
+        for path in kind.shape.required_identifiers or kind.identity:
             if isinstance(at(name, path), Absent):
                 continue
             for note, value in (("without", ABSENT), ("a wrong value as", _wrong(kind, name, path))):
@@ -154,11 +157,13 @@ class NeighboursSpared(CaseCheck):
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         target, stranger, last = (kind.valid(draw, full=draw.boolean()) for _ in range(3))
-        bodies = [("stranger", stranger), *self._alike(kind, target, last)]
-        name = kind.identifiers(target)
+        alike = [] if provider_names(kind) else self._alike(kind, target, last)
+        bodies = [("stranger", stranger), *alike]
+        name = Answered("save", "$.identifiers")
         steps: list[Step] = [Call(f"save {word}", Verb.SAVE, body) for word, body in bodies]
         steps += [Call("save", Verb.SAVE, target), *window(kind), Call("delete", Verb.DELETE, name), *window(kind)]
-        steps += [Call(f"get {word}", Verb.GET, kind.identifiers(body)) for word, body in bodies]
+        steps.append(Call("get stranger", Verb.GET, Answered("save stranger", "$.identifiers")))
+        steps += [Call(f"get {word}", Verb.GET, kind.identifiers(body)) for word, body in alike]
         yield Plan(tuple(steps), expect={"words": [word for word, _ in bodies]})
 
     def _alike(self, kind: Kind, target: JsonObject, last: JsonObject) -> list[tuple[str, JsonObject]]:
@@ -201,7 +206,7 @@ class ConfigurationGuard(CaseCheck):
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         desired = kind.valid(draw)
-        name = kind.identifiers(desired)
+        name = Answered("save", "$.identifiers")
         other = f"another-{draw.names.token()}"
         yield Plan(
             (

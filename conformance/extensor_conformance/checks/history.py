@@ -248,12 +248,12 @@ class CleanRebirth(CaseCheck):
             Call("delete fresh", Verb.DELETE, named_),
             *window(kind),
             Call("old", Verb.SAVE, old),
-            Call("delete old", Verb.DELETE, named_),
+            Call("delete old", Verb.DELETE, Answered("old", "$.identifiers")),
             *window(kind),
             Call("reborn", Verb.SAVE, new),
         ]
         if kind.has(Verb.GET):
-            steps += [*window(kind), Call("get", Verb.GET, named_)]
+            steps += [*window(kind), Call("get", Verb.GET, Answered("reborn", "$.identifiers"))]
         return Plan(tuple(steps))
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:

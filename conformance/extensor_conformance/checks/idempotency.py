@@ -5,7 +5,18 @@ from collections.abc import Iterable
 from extensor.contract import ErrorCode, Verb, format_path
 from extensor.contract.paths import Path
 from extensor_conformance.answers import Answer
-from extensor_conformance.bodies import Absent, apart, at, below, other_value, others, place, read_path, window
+from extensor_conformance.bodies import (
+    Absent,
+    apart,
+    at,
+    below,
+    other_value,
+    others,
+    place,
+    provider_names,
+    read_path,
+    window,
+)
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
 from extensor_conformance.draw import Draw
@@ -102,7 +113,7 @@ class RoundTrip(CaseCheck):
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
         shape = kind.shape
-        if any(below(path, shape.read_only) for path in kind.identity):
+        if provider_names(kind):
             raise NotApplicable("the provider gives the resource its name, so an echo is a new resource")
         desired = kind.valid(draw, full=draw.boolean())
         saved = Answered("save", "$.identifiers")

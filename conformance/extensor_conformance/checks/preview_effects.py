@@ -6,14 +6,25 @@ from collections.abc import Iterable, Iterator
 from extensor.contract import Json, JsonObject, Verb, format_path
 from extensor.contract.paths import Path
 from extensor_conformance.answers import Answer
-from extensor_conformance.bodies import Absent, apart, at, changed, place, properties_on, read_only, read_path, window
+from extensor_conformance.bodies import (
+    Absent,
+    apart,
+    at,
+    changed,
+    place,
+    properties_on,
+    provider_names,
+    read_only,
+    read_path,
+    window,
+)
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
 from extensor_conformance.compare import differences
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
 from extensor_conformance.promises import changes, listed, must_be_absent, problem
-from extensor_conformance.steps import Call, Plan, ProbeStep, Step
+from extensor_conformance.steps import Answered, Call, Plan, ProbeStep, Step
 from extensor_conformance.verdicts import DiffRow, NotTested, Problem
 
 REPEATS = 5
@@ -29,7 +40,8 @@ class NoEffect(CaseCheck):
         """See `CaseCheck.plan`."""
         target, neighbour = kind.valid(draw), kind.valid(draw, full=True)
         wrong = next(iter(kind.mutations(draw, target)), None)
-        yield self._of_create(kind, target, neighbour, wrong.properties if wrong else None)
+        if not provider_names(kind):
+            yield self._of_create(kind, target, neighbour, wrong.properties if wrong else None)
         update = changed(draw, kind, neighbour)
         if update is not None:
             yield self._of_update(kind, neighbour, update, wrong.properties if wrong else None)
@@ -60,7 +72,7 @@ class NoEffect(CaseCheck):
         return Plan((*steps, *window(kind), Call("get absent 2", Verb.GET, named), *looks), note="creates")
 
     def _of_update(self, kind: Kind, there: JsonObject, update: JsonObject, wrong: JsonObject | None) -> Plan:
-        named = kind.identifiers(there)
+        named = Answered("save neighbour", "$.identifiers")
         steps: list[Step] = [
             Call("save neighbour", Verb.SAVE, there),
             *window(kind),
@@ -69,7 +81,7 @@ class NoEffect(CaseCheck):
             *_previews(update, REPEATS - 1, 2),
         ]
         if wrong is not None:
-            steps += [Call("refused", Verb.PREVIEW_SAVE, {**wrong, **named})]
+            steps += [Call("refused", Verb.PREVIEW_SAVE, {**wrong, **kind.identifiers(there)})]
         return Plan((*steps, *window(kind), Call("get neighbour 2", Verb.GET, named)), note="updates")
 
     def _numbers(self, bodies: list[JsonObject]) -> Plan:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from extensor.contract import ErrorCode, Json, JsonObject, Verb
+from extensor.contract import ErrorCode, Json, JsonObject, Verb, format_path
 from extensor.contract.paths import Path
 from extensor_conformance.answers import Answer
 from extensor_conformance.bodies import (
@@ -70,7 +70,7 @@ def _identity_kept(preview: Answer, saved: Answer, step: str) -> list[Problem]:
     for name, value in preview.identifiers.items():
         came = saved.identifiers.get(name)
         if not is_marker(value) and not same(value, came):
-            rows.append(DiffRow(f"$.identifiers.{name}", (shown(value), shown(came))))
+            rows.append(DiffRow(format_path(("identifiers", name)), (shown(value), shown(came))))
     return problem("the preview named the resource otherwise than the save", rows, step, "previewed", "saved")
 
 

@@ -19,6 +19,7 @@ PREVIEW = [
     ("M26", "PRV-06", "$.properties", "unknown"),
     ("M27", "PRV-07", "$.properties.spec.ports[", "unknown"),
     ("nulls-unknown", "PRV-07", "$.properties", "unknown"),
+    ("drops-expressions", "PRV-07", "$.properties", "unknown"),
     ("M29", "PRV-08", "$.properties", "save"),
     ("M30", "PRV-08", "$.properties", "save"),
     ("M31", "PRV-09", "$.identifiers.name", "unknown"),
