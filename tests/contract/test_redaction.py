@@ -1,11 +1,13 @@
 import base64
 import json
-from urllib.parse import quote
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extensor.contract.paths import format_path
 from extensor.contract.redaction import MASK, Redactor
 
 SECRET = 'p@ss "wörd"/+\n'
@@ -41,3 +43,35 @@ def test_secrets_inside_data_are_learnt_and_masked_in_names_and_values() -> None
 
 def test_very_short_values_do_not_mask_everything() -> None:
     assert Redactor(["a"]).text("banana") == "banana"
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        lambda text: format_path(("properties", text)),
+        lambda text: json.dumps(json.dumps(text)),
+        repr,
+        lambda text: "[parameters('{}')]".format(text.replace("'", "''")),
+        quote,
+        quote_plus,
+        lambda text: base64.b64encode(text.encode()).decode().rstrip("="),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 500])
+def test_a_secret_is_masked_inside_paths_expressions_and_nested_texts(
+    spelling: Callable[[str], str], others: int
+) -> None:
+    secret = 'it\'s a \\ "secret"/é\n'
+    redactor = Redactor([secret, *(f"another secret {n}" for n in range(others))])
+    masked = redactor.text(f"before {spelling(secret)} after")
+    assert "secret" not in masked
+    assert MASK in masked
+    assert masked.startswith("before ")
+    assert masked.endswith(" after")
+
+
+def test_many_secrets_are_looked_for_as_fast_as_a_few() -> None:
+    redactor = Redactor(f"{n:04d}-some-secret" for n in range(2000))
+    assert redactor.text("x" * 10_000 + "1234-some-secret") == "x" * 10_000 + MASK
+    assert redactor.finds("see 1999-some-secret", 8)
+    assert not redactor.finds("see 2000-some-secret", 8)

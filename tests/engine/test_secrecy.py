@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extensor.contract import Fault, JsonObject, Verb
+from extensor.contract import Fault, JsonObject, Unknown, Verb
 from extensor.contract.faults import Failure
 from extensor.errors import ExtensorError, OperationFailed, TemplateError
 
@@ -93,6 +93,8 @@ def written(told: Any) -> str:
     """Whatever was told, as one text: plainly, and as JSON."""
 
     def plain(item: Any) -> Any:
+        if type(item) is Unknown:
+            return [item.expression, item.path]
         return asdict(item) if is_dataclass(item) and not isinstance(item, type) else str(item)
 
     return "\n".join((str(told), json.dumps(told, default=plain), json.dumps(told, default=plain, ensure_ascii=False)))
@@ -244,3 +246,12 @@ async def test_identifiers_that_a_provider_makes_of_a_secret_are_not_recorded(st
     result = await stack.deploy(source, {"s": SECRET})
     assert [item.fault.code for item in result.errors] == ["SecretIdentifier"]
     assert stack.show().resources[0].identifiers == {"name": "a"}
+
+
+async def test_a_destruction_tells_the_recorded_identifiers_and_not_those_of_the_answer(stack, make, world) -> None:
+    source = make.template({"a": make.box("a", secret="[parameters('s')]")}, parameters=PARAMETERS)
+    await stack.deploy(source, {"s": SECRET})
+    world.identify = lambda properties: {"name": properties["name"], "id": SECRET}
+    stack.events.clear()
+    assert (await stack.destroy({"s": SECRET})).status == "Succeeded"
+    assert not [form for form in forms(SECRET) if form in written(stack.events)]

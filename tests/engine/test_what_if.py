@@ -290,3 +290,18 @@ async def test_what_cannot_be_previewed_is_not_taken_for_removed(stack, world, m
     assert (await stack.what_if(entries("hi"))).changes == ()
     world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
     assert shown(await stack.what_if(entries("longer"))) == {"a": "Modify", "c": "Unsupported"}
+
+
+@pytest.mark.parametrize("typed", [True, False])
+async def test_a_property_whose_name_is_not_known_yet_is_not_previewable_and_deployed_all_the_same(
+    stack, world, make, typed: bool
+) -> None:
+    if not typed:
+        world.types = None
+    source = make.template({"a": make.box("a", text="text"), "b": make.box("b", **{"[reference('a').text]": "x"})})
+    assert await stack.validate(source) == []
+    result = await stack.what_if(source)
+    told = {change.symbolic_name: change.change_type for change in result.changes}
+    assert told == {"a": "Create", "b": "Create" if typed else "Unsupported"}
+    assert (await stack.deploy(source)).status == "Succeeded"
+    assert world.boxes["", "b"]["text"] == "x"

@@ -67,7 +67,7 @@ def add_stack(parser: argparse.ArgumentParser) -> None:
         "--state",
         metavar="DIR",
         type=folder,
-        help=f"where the record is kept; default: {DEFAULT_STATE} beside TEMPLATE",
+        help=f"where the record is; default: {DEFAULT_STATE} beside TEMPLATE",
     )
 
 

@@ -37,6 +37,11 @@ class Redactor:
                 alike.append(needle)
                 alike.sort(key=len, reverse=True)
 
+    @property
+    def knows_any(self) -> bool:
+        """Whether there is a secret to mask."""
+        return bool(self._needles)
+
     def learn(self, value: Json) -> None:
         """Learn every text inside a secret value."""
         for text in _texts(value):

@@ -153,7 +153,8 @@ class Caller:
                 self._on_event(OperationFailed(resource, verb, seconds, failed.faults, failed.unclear))
             return failed
         assert result is not None
-        known = ResourceRef(resource.symbolic_name, resource.type, result.identifiers or resource.identifiers)
+        told = resource.identifiers if verb is Verb.DELETE else result.identifiers or resource.identifiers
+        known = ResourceRef(resource.symbolic_name, resource.type, told)
         self._on_event(OperationSucceeded(known, verb, seconds))
         return result
 

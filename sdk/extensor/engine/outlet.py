@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from extensor.contract import ErrorCode, Fault, Unknown
 from extensor.contract.redaction import Redactor
-from extensor.engine.events import Event, OnEvent
+from extensor.engine.events import Event, OnEvent, OperationStarted, OperationSucceeded, ResourcePlanned
 from extensor.errors import StateError, TemplateError
 
 _T = TypeVar("_T")
@@ -18,6 +18,10 @@ _DECLARED = frozenset(
     {"symbolic_name", "type", "depends_on", "alias", "stack", "deployment_id", "kind", "status", "change_type", "verb"}
 )
 """Fields whose texts the template or the engine wrote: no value of a parameter gets there, and they are looked up."""
+
+
+_PLAIN = frozenset({ResourcePlanned, OperationStarted, OperationSucceeded})
+"""Events by the thousand, which hold no fault, so that only a known secret could be in them."""
 
 
 class Outlet:
@@ -31,7 +35,8 @@ class Outlet:
 
     def event(self, event: Event) -> None:
         """Hand an event on."""
-        self._on_event(self.shown(event))
+        plain = type(event) in _PLAIN and not self._redactor.knows_any
+        self._on_event(event if plain else self.shown(event))
 
     def shown(self, told: _T) -> _T:
         """A copy of an event, a result or a fault without secrets."""

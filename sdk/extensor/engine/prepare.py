@@ -76,6 +76,8 @@ class Run:
     """Configurations that are known, by alias."""
     late: set[str] = field(default_factory=set[str])
     """Aliases whose configuration was not known when types were asked for."""
+    has_secret_bodies: bool = False
+    """Whether a resource has shown a secret that others could refer to."""
     learning: anyio.Lock = field(default_factory=anyio.Lock)
     """Held while the types of a late alias are asked for."""
 
@@ -101,7 +103,7 @@ class Run:
 
     def tainted(self, prepared: Prepared) -> frozenset[Path]:
         """Places in the properties whose values come from secure parameters or secret properties."""
-        if prepared.settled and not self.has_secure:
+        if not self.has_secure and (prepared.settled or not self.has_secret_bodies):
             return frozenset()
         properties = self.properties(prepared)
         try:
@@ -123,7 +125,7 @@ class Run:
 
     def learn(self, prepared: Prepared, *bodies: Json) -> None:
         """Keep the secrets in bodies of a resource out of everything that is told from now on."""
-        learn(self.redactor, prepared.shape, *bodies)
+        self.has_secret_bodies = learn(self.redactor, prepared.shape, *bodies) or self.has_secret_bodies
 
     def secret_identifiers(self, prepared: Prepared) -> list[Fault]:
         """A fault for each identifier that depends on a secret."""

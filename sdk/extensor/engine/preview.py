@@ -23,7 +23,7 @@ from extensor.engine.ledger import Register
 from extensor.engine.places import reason_of
 from extensor.engine.prepare import Prepared, Run
 from extensor.engine.providers import recorded_provider
-from extensor.engine.records import Record
+from extensor.engine.records import ProviderRecord, Record
 from extensor.engine.results import ResourceFault
 from extensor.engine.secrecy import expression_of
 from extensor.engine.sessions import Session
@@ -64,6 +64,7 @@ class Previewer:
         self._compare = compare
         self._decide = decide
         self._answers = Answers(run)
+        self._providers: dict[str, ProviderRecord] = {}
         self.seen: dict[str, Seen] = {}
 
     async def perform(self, key: str) -> bool:
@@ -71,7 +72,7 @@ class Previewer:
         seen = self.seen[key] = Seen(self._run.prepared[key])
         known = [item.fault for item in self._run.faults if item.symbolic_name == key]
         if known:  # more about it would be said of properties that the template does not mean
-            seen.reason = reason_of(known)
+            seen.reason, seen.identifiers = reason_of(known), seen.prepared.identifiers
             self._register.claim_symbol(key)
         else:
             await self._see(seen)
@@ -86,8 +87,8 @@ class Previewer:
         except TemplateError as error:
             self._fault(seen, *error.faults)
             return
-        if has_unknown(config):
-            seen.reason = CONFIG_UNKNOWN
+        if type(properties) is Unknown or has_unknown(config):  # a name in them may hang on what is not known
+            seen.reason = CONFIG_UNKNOWN if has_unknown(config) else "not previewable: a property's name is unknown"
             self._register.claim_symbol(prepared.instance.key)
             return
         try:
@@ -140,7 +141,7 @@ class Previewer:
 
     async def _preview(self, seen: Seen, properties: JsonObject, imported: Import, session: Session) -> None:
         prepared, run = seen.prepared, self._run
-        provider = recorded_provider(run, prepared.instance.decl.import_alias)
+        provider = self._provider(prepared.instance.decl.import_alias)
         seen.record = self._register.find(prepared.instance.key, prepared.instance.type, provider, seen.identifiers)
         if seen.record is not None:
             self._register.claim(seen.record)
@@ -204,6 +205,11 @@ class Previewer:
         """Tell those that refer to an instance what is really there, since a deployment will not change it."""
         if seen.before is not None:
             self._run.references.tell(seen.prepared.instance.key, seen.before)
+
+    def _provider(self, alias: str) -> ProviderRecord:
+        if alias not in self._providers:
+            self._providers[alias] = recorded_provider(self._run, alias)
+        return self._providers[alias]
 
     def _may_be_made_first(self, prepared: Prepared) -> Callable[[Failed], bool]:
         return lambda failed: is_absent(failed) and self._waits_for_change(prepared)

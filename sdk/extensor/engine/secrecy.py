@@ -23,14 +23,12 @@ def tainted_paths(known: Json, hidden: Json) -> frozenset[Path]:
     return frozenset(path for path, _ in find_unknowns(hidden) if not _is_unknown_at(known, path))
 
 
-def learn(redactor: Redactor, shape: Shape | None, *bodies: Json) -> None:
-    """Have the redactor know every secret in the bodies of a resource, whoever gave or made it."""
-    if shape is None:
-        return
-    for body in bodies:
-        if isinstance(body, dict):
-            for secret in shape.secrets_in(body):
-                redactor.learn(secret)
+def learn(redactor: Redactor, shape: Shape | None, *bodies: Json) -> bool:
+    """Have the redactor know every secret in the bodies of a resource. True if there is one, whoever gave or made it."""
+    found = [secret for body in bodies if shape and isinstance(body, dict) for secret in shape.secrets_in(body)]
+    for secret in found:
+        redactor.learn(secret)
+    return bool(found)
 
 
 def learn_derived(redactor: Redactor, value: Json, tainted: frozenset[Path], words: str) -> None:
