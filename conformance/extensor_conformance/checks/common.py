@@ -16,11 +16,13 @@ from extensor_conformance.compare import differences
 from extensor_conformance.connection import Connection, Pending
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
+from extensor_conformance.steps import pick
 from extensor_conformance.verdicts import NotTested, Problem
 
 ABSENT = object()
 """Stands for no value at a path."""
-LEAVES = (model.StringType, model.IntegerType, model.NumberType, model.BooleanType)
+TRIES = 5
+"""Bodies that are tried until one is taken."""
 
 
 def pause(seconds: float) -> None:
@@ -222,3 +224,18 @@ def kind_with(bench: Bench, *verbs: Verb) -> Kind | None:
     """The first type under test that has these operations."""
     assert bench.provider is not None
     return next((kind for kind in bench.provider.kinds.values() if kind.has(*verbs)), None)
+
+
+def usable(bench: Bench, *, full: bool = False) -> JsonObject:
+    """A body that the provider takes, as far as a preview tells. Raises `NotTested` when several are refused."""
+    kind = operable(bench.kind)
+    told = ""
+    for number in range(TRIES):
+        body = bench.valid(full=full or number % 2 == 1)
+        if not kind.has(Verb.PREVIEW_SAVE):
+            return body
+        answer = bench.preview(body)
+        if answer.error is None or answer.has_code("PreviewNotSupported"):
+            return body
+        told = str(answer.error)
+    raise NotTested(f"what the type allows is refused: {told}")

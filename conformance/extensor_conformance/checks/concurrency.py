@@ -33,7 +33,7 @@ def _rows(kind: Kind, one: Json, other: Json) -> tuple[DiffRow, ...]:
     return tuple(differences(one, other, ignore=about(kind), unordered=kind.fixture.unordered))
 
 
-@check("CON-01", operations={Verb.SAVE, Verb.GET, Verb.DELETE}, features={Feature.CONCURRENCY}, examples=1)
+@check("CON-01", operations={Verb.SAVE, Verb.GET, Verb.DELETE}, features={Feature.CONCURRENCY}, examples=2)
 class DifferentObjects(CaseCheck):
     """Sixteen saves at once; each object is as it is when it is saved alone."""
 
@@ -52,11 +52,11 @@ class DifferentObjects(CaseCheck):
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
-        for index in range(OBJECTS):
-            if f"alone {index}" not in trial or f"save {index}" not in trial:
-                continue
-            trial.result(f"delete {index}")
-            alone = trial.result(f"alone {index}")
+        taken = [index for index in range(OBJECTS) if f"save {index}" in trial and _ok(trial, index)]
+        if len(taken) < 2:
+            raise NotTested("fewer than two of the bodies are taken when they are saved alone")
+        for index in taken:
+            alone = trial[f"alone {index}"]
             step = f"save {index}"
             refused = _refusal(trial[step], step)
             if refused is not None:
@@ -74,6 +74,11 @@ class DifferentObjects(CaseCheck):
                     message = f"{step} answers another object's identifiers"
                     return [Problem(message, "$.identifiers", step)]
         return []
+
+
+def _ok(trial: Trial, index: int) -> bool:
+    """Whether the object could be removed and saved again alone."""
+    return all(f"{step} {index}" in trial and trial[f"{step} {index}"].ok for step in ("delete", "alone"))
 
 
 @check("CON-02", operations={Verb.SAVE, Verb.GET}, features={Feature.CONCURRENCY}, examples=2)
@@ -146,6 +151,7 @@ class SeveralWishes(CaseCheck):
         if len(saves) < 2:
             raise NotTested("fewer than two saves are left")
         for index in saves:
+            trial.result(f"alone {index}")
             refused = _refusal(trial[f"save {index}"], f"save {index}")
             if refused is not None:
                 return [refused]

@@ -8,7 +8,7 @@ from extensor_conformance.adapters import Feature
 from extensor_conformance.answers import Answer, NoAnswer
 from extensor_conformance.bench import Bench
 from extensor_conformance.check import Procedure, check
-from extensor_conformance.checks.common import operable, pause, slow_save
+from extensor_conformance.checks.common import operable, pause, slow_save, usable
 from extensor_conformance.kind import Kind
 from extensor_conformance.verdicts import Problem
 
@@ -26,9 +26,9 @@ class NobodyWaits(Procedure):
     def execute(self, bench: Bench) -> list[Problem]:
         """See `Procedure.execute`."""
         kind = operable(bench.kind, Verb.SAVE, Verb.GET)
-        other = bench.valid()
+        other = usable(bench)
         bench.must(bench.save(other), "the control")
-        with slow_save(bench, bench.valid(), SLOW_SECONDS) as (body, slow):
+        with slow_save(bench, usable(bench), SLOW_SECONDS) as (body, slow):
             problems = self._beside_slow(bench, kind, body, other) if slow else self._beside_many(bench, kind, other)
         return [*problems, *self._queue(bench, kind, other)]
 
@@ -65,7 +65,7 @@ class NobodyWaits(Procedure):
         connection = bench.connection()
         saves = [
             connection.call_verb(
-                Verb.SAVE, kind.name, bench.valid(), config=bench.fixture.config, config_id=bench.config_id
+                Verb.SAVE, kind.name, usable(bench), config=bench.fixture.config, config_id=bench.config_id
             )
             for _ in range(BURST)
         ]

@@ -149,8 +149,9 @@ class NotFoundExactly(CaseCheck):
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
         del kind
-        if "control" in trial:
-            trial.result("control")
+        for control in ("save", "control"):
+            if control in trial:
+                trial.result(control)
         problems: list[Problem] = []
         for step in ("never was", "is no more"):
             if step not in trial or (step == "is no more" and ("delete" not in trial or not trial["delete"].ok)):

@@ -9,7 +9,7 @@ from extensor.contract import Json, JsonObject, Verb
 from extensor_conformance.answers import Answer, ConnectionEnded, ErrorAnswer, NoAnswer
 from extensor_conformance.bench import Bench
 from extensor_conformance.check import Procedure, check
-from extensor_conformance.checks.common import apart, operable, properties_of, shown, with_value
+from extensor_conformance.checks.common import apart, operable, properties_of, shown, usable, with_value
 from extensor_conformance.kind import Kind
 from extensor_conformance.verdicts import NotTested, Problem
 
@@ -60,7 +60,7 @@ class UnexpectedError(Procedure):
         kind = operable(bench.kind, Verb.SAVE)
         problems: list[Problem] = []
         if bench.faults.offers("raise"):
-            body = bench.valid(full=True)
+            body = usable(bench, full=True)
             with bench.faults.inject("raise", body, verb="save", times=1) as sent:
                 answer = bench.save(sent)
             problems += self._forced(answer)
@@ -81,7 +81,7 @@ class UnexpectedError(Procedure):
         after = bench.connection().ping()
         if after.error is not None:
             problems.append(Problem(f"after an accident ping is refused: {after.error}", "$", "ping"))
-        last = bench.save(bench.valid())
+        last = bench.save(usable(bench))
         if last.error is not None and not problems:
             raise NotTested(f"the control is refused: {last.error}")
         return problems
@@ -134,7 +134,7 @@ class Throttled(Procedure):
         return problems
 
     def _one(self, bench: Bench, kind: Kind, fault: str) -> list[Problem]:
-        body = bench.valid()
+        body = usable(bench)
         begun = time.monotonic()
         try:
             with bench.faults.inject(fault, body, verb="save") as sent:
@@ -172,7 +172,7 @@ class Denied(Procedure):
     def execute(self, bench: Bench) -> list[Problem]:
         """See `Procedure.execute`."""
         kind = operable(bench.kind, Verb.SAVE)
-        body = bench.valid()
+        body = usable(bench)
         if "denied" in bench.faults.triggers:
             with bench.faults.inject("denied", body) as sent:
                 return self._judge(bench.save(sent), "save")
@@ -199,7 +199,7 @@ class NoOrphan(Procedure):
     def execute(self, bench: Bench) -> list[Problem]:
         """See `Procedure.execute`."""
         kind = operable(bench.kind, Verb.SAVE, Verb.GET)
-        body = bench.valid()
+        body = usable(bench)
         with bench.faults.inject("half-create", body, verb="save", times=1) as sent:
             failed = bench.save(sent)
         if failed.error is None:

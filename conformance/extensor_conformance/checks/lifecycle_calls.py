@@ -9,7 +9,7 @@ from extensor_conformance.adapters import Feature
 from extensor_conformance.answers import Answer, NoAnswer
 from extensor_conformance.bench import Bench
 from extensor_conformance.check import Procedure, check
-from extensor_conformance.checks.common import operable, pause, slow_save, state_problem
+from extensor_conformance.checks.common import operable, pause, slow_save, state_problem, usable
 from extensor_conformance.connection import Connection, Pending
 from extensor_conformance.kind import Kind
 from extensor_conformance.verdicts import NotTested, Problem
@@ -21,6 +21,8 @@ GRACE = 3.0
 LATE_SECONDS = 0.3
 """How long the kit listens for a second answer."""
 DEADLINE = 0.3
+STATIC = frozenset({"InvalidRequest", "InvalidProperty", "MissingProperty", "UnknownProperty", "ReadOnlyProperty"})
+"""Codes of what the request itself tells, whatever was before."""
 MOMENTS = (0.0, 0.001, 0.01, 0.05, 0.2)
 """Seconds between a save and its cancel."""
 
@@ -54,9 +56,9 @@ class CancelAnswered(Procedure):
     def execute(self, bench: Bench) -> list[Problem]:
         """See `Procedure.execute`."""
         kind = operable(bench.kind, Verb.SAVE)
-        bench.must(bench.save(bench.valid()), "the control")
+        bench.must(bench.save(usable(bench)), "the control")
         problems: list[Problem] = []
-        with slow_save(bench, bench.valid(), SLOW_SECONDS) as (body, slow):
+        with slow_save(bench, usable(bench), SLOW_SECONDS) as (body, slow):
             pending = _send(bench, kind, body)
             pause(0.1 if slow else 0.0)
             pending.cancel()
@@ -68,7 +70,7 @@ class CancelAnswered(Procedure):
                 return [Problem(message, "$", "cancel")]
         problems += _canceled(answer)
         connection = bench.connection()
-        done = _send(bench, kind, bench.valid())
+        done = _send(bench, kind, usable(bench))
         done.answer()
         done.cancel()
         for id_ in ("no-such-id", 10**9, None):
@@ -89,6 +91,8 @@ class CancelAnswered(Procedure):
 def _canceled(answer: Answer) -> list[Problem]:
     if answer.error is None or answer.error.transient:
         return []
+    if answer.codes and STATIC.issuperset(answer.codes):
+        raise NotTested(f"the control is refused: {answer.error}")
     if answer.error.code != RpcCode.CANCELED:
         message = f"a cancelled save is answered with {answer.error}, not with -32800 or its result"
         return [Problem(message, "$.error.code", "cancel")]
@@ -106,7 +110,7 @@ class CancelClean(Procedure):
         """See `Procedure.execute`."""
         kind = operable(bench.kind, Verb.SAVE, Verb.GET)
         for number, moment in enumerate(MOMENTS):
-            body = bench.valid(full=True)
+            body = usable(bench, full=True)
             if number == len(MOMENTS) - 1:
                 with slow_save(bench, body, SLOW_SECONDS) as (slow_body, _):
                     found = self._one(bench, kind, slow_body, moment)
@@ -128,9 +132,11 @@ class CancelClean(Procedure):
 def converges(bench: Bench, kind: Kind, body: JsonObject, when: str) -> Problem | None:
     """What is wrong after a save that was cut short: get has to show nothing or all, the next save all."""
     got = bench.get(body)
+    if got.error is not None and not got.has_code("ResourceNotFound"):
+        return state_problem(bench, kind, got, None, f"get {when}")
     again = bench.save(body)
     if again.error is not None:
-        if when.startswith("at first"):
+        if again.codes and STATIC.issuperset(again.codes):
             raise NotTested(f"the control is refused: {again.error}")
         return Problem(f"{when}: the next save is refused: {again.error}", "$", f"save {when}")
     found = state_problem(bench, kind, got, again.properties, f"get {when}")
@@ -149,8 +155,8 @@ class Deadline(Procedure):
     def execute(self, bench: Bench) -> list[Problem]:
         """See `Procedure.execute`."""
         kind = operable(bench.kind, Verb.SAVE, Verb.GET)
-        bench.must(bench.save(bench.valid(), context={"deadlineSeconds": 30}), "a save with time enough")
-        body = bench.valid()
+        bench.must(bench.save(usable(bench), context={"deadlineSeconds": 30}), "a save with time enough")
+        body = usable(bench)
         with slow_save(bench, body, SLOW_SECONDS) as (sent, slow):
             begun = time.monotonic()
             pending = _send(bench, kind, sent, context={"deadlineSeconds": DEADLINE if slow else 0.001})
@@ -161,6 +167,8 @@ class Deadline(Procedure):
                 message = f"{time.monotonic() - begun:.1f} s after a deadline of {DEADLINE:g} s there is no answer"
                 return [Problem(message, "$.context.deadlineSeconds", "deadline")]
         problems: list[Problem] = []
+        if answer.error is not None and answer.codes and STATIC.issuperset(answer.codes):
+            raise NotTested(f"the control is refused: {answer.error}")
         if answer.error is not None and not answer.has_code("DeadlineExceeded") and not answer.error.transient:
             message = f"a save that is out of time is answered with {answer.error}, not DeadlineExceeded"
             problems.append(Problem(message, "$.error.data.errors[0].code", "deadline"))

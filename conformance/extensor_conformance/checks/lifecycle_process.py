@@ -11,7 +11,7 @@ from extensor_conformance.answers import ConnectionEnded, NoAnswer
 from extensor_conformance.bench import Bench
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, Procedure, check
-from extensor_conformance.checks.common import about, kind_with, operable, pause, slow_save
+from extensor_conformance.checks.common import about, kind_with, operable, pause, slow_save, usable
 from extensor_conformance.checks.lifecycle_calls import converges
 from extensor_conformance.compare import differences
 from extensor_conformance.connection import Connection
@@ -108,7 +108,9 @@ class Terminated(Procedure):
         idle.ping()
         idle.signal("TERM")
         problems = list(_ended(idle, "SIGTERM", END_SECONDS))
-        body = bench.valid()
+        if problems:
+            return problems
+        body = usable(bench)
         busy = bench.fresh()
         busy.ping()
         with slow_save(bench, body, 1.0) as (sent, slow):
@@ -134,7 +136,7 @@ class Killed(Procedure):
         if kind.fixture.ephemeral:
             raise NotApplicable("objects of the type live as long as the process")
         for number in range(KILLS):
-            body = bench.valid(full=True)
+            body = usable(bench, full=True)
             for verb in (Verb.SAVE, Verb.DELETE):
                 moment = bench.random.uniform(0, LATEST_KILL) if number else 0.001
                 found = self._one(bench, kind, body, verb, moment)
@@ -143,14 +145,13 @@ class Killed(Procedure):
         return []
 
     def _one(self, bench: Bench, kind: Kind, body: JsonObject, verb: Verb, moment: float) -> Problem | None:
-        doomed = bench.fresh()
+        doomed = bench.connection()
+        doomed.ping()
         sent = body if verb is Verb.SAVE else kind.identifiers(body)
         doomed.call_verb(verb, kind.name, sent, config=bench.fixture.config, config_id=bench.config_id)
         pause(moment)
-        doomed.signal("KILL")
-        doomed.wait_exit(END_SECONDS)
         when = f"after SIGKILL in a {verb.wire}"
-        bench.restart()
+        bench.restart("kill")
         try:
             found = converges(bench, kind, body, when)
         except (NoAnswer, ConnectionEnded, StartFailed) as error:

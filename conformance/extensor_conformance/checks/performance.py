@@ -9,7 +9,7 @@ from extensor.contract import Json, JsonObject, Verb
 from extensor_conformance.adapters import Feature
 from extensor_conformance.bench import Bench
 from extensor_conformance.check import Procedure, check
-from extensor_conformance.checks.common import kind_with, operable, pause
+from extensor_conformance.checks.common import kind_with, operable, pause, usable
 from extensor_conformance.connection import Connection
 from extensor_conformance.kind import Kind
 from extensor_conformance.verdicts import DiffRow, NotTested, Problem, Severity
@@ -119,9 +119,9 @@ class Leaks(Procedure):
         kind = operable(kind_with(bench, Verb.SAVE, Verb.GET, Verb.DELETE), Verb.SAVE, Verb.GET, Verb.DELETE)
         bench.kind = kind
         connection = bench.fresh()
-        kept = bench.valid()
+        kept = usable(bench)
         bench.must(bench.save(kept, connection=connection), "the control")
-        bodies: list[JsonObject] = bench.draw(lambda draw: [kind.valid(draw) for _ in range(10)])
+        bodies = [usable(bench) for _ in range(10)]
         self._work(bench, connection, kept, bodies, GETS // 5, PAIRS // 5)
         before = _size(connection)
         self._work(bench, connection, kept, bodies, GETS, PAIRS)

@@ -10,9 +10,10 @@ from extensor.contract import Verb
 from extensor.types import model
 from extensor_conformance.answers import ConnectionEnded, NoAnswer
 from extensor_conformance.bench import Bench
+from extensor_conformance.canary import Needles
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, Procedure, check
-from extensor_conformance.checks.common import operable, pause, with_value
+from extensor_conformance.checks.common import operable, pause, usable, value_at, with_value
 from extensor_conformance.checks.secrets import secret_texts
 from extensor_conformance.connection import Connection, Pending
 from extensor_conformance.draw import Draw
@@ -108,14 +109,16 @@ class Surfaces(Procedure):
         folder = bench.settings.subject.cwd or Path.cwd()
         began = time.time()
         connection = bench.fresh()
+        needles = Needles()
         for _ in range(3):
-            body = bench.valid(full=True)
+            body = usable(bench, full=True)
+            needles.add(*(str(value_at(body, path)) for path in secret_texts(kind, body)))
             pending = connection.call_verb(Verb.SAVE, kind.name, body, config=bench.fixture.config)
-            seen = _children(bench, connection, pending)
+            seen = _children(needles, connection, pending)
             answer = pending.answer()
             if answer.error is not None:
                 raise NotTested(f"the control is refused: {answer.error}")
-            seen = seen or _child_of(bench, connection)
+            seen = seen or _child_of(needles, connection)
             if seen is not None:
                 problems.append(Problem(seen, "$.properties", "save"))
             if kind.has(Verb.DELETE):
@@ -123,7 +126,7 @@ class Surfaces(Procedure):
             if seen is not None:
                 break
         if kind.has(Verb.DELETE):
-            for name in _files(bench, folder, began):
+            for name in _files(needles, folder, began):
                 message = f"a secret is in a file that is left in the working folder: {name}"
                 problems.append(Problem(message, "$.properties", "files"))
         return problems
@@ -161,10 +164,10 @@ def _declared(
             yield from _declared(inner, (*path, name), (*above, id(type_)))
 
 
-def _children(bench: Bench, connection: Connection, pending: Pending) -> str | None:
+def _children(needles: Needles, connection: Connection, pending: Pending) -> str | None:
     """Look at the children while a save runs."""
     while not pending.answered and connection.alive:
-        found = _child_of(bench, connection)
+        found = _child_of(needles, connection)
         if found is not None:
             return found
         try:
@@ -176,19 +179,19 @@ def _children(bench: Bench, connection: Connection, pending: Pending) -> str | N
     return None
 
 
-def _child_of(bench: Bench, connection: Connection) -> str | None:
+def _child_of(needles: Needles, connection: Connection) -> str | None:
     for pid in connection.children():
         for surface, words in (("cmdline", "command line"), ("environ", "environment")):
             try:
                 data = Path(f"/proc/{pid}/{surface}").read_bytes()
             except OSError:  # gone, or not ours to read
                 continue
-            if bench.canaries.needles.found_in(data):
+            if needles.found_in(data):
                 return f"a secret is in the {words} of a process that the provider started"
     return None
 
 
-def _files(bench: Bench, folder: Path, began: float) -> list[str]:
+def _files(needles: Needles, folder: Path, began: float) -> list[str]:
     """Names of files below a folder that were written since, and hold a secret."""
     pause(0.05)
     found: list[str] = []
@@ -206,7 +209,7 @@ def _files(bench: Bench, folder: Path, began: float) -> list[str]:
                 facts = place.stat()
                 if facts.st_mtime < began - 1 or facts.st_size > LARGEST_FILE or not place.is_file():
                     continue
-                if bench.canaries.needles.found_in(place.read_bytes()):
+                if needles.found_in(place.read_bytes()):
                     found.append(str(place.relative_to(folder)))
             except OSError:  # gone in between
                 continue

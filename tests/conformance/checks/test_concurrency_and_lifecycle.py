@@ -42,7 +42,7 @@ WITHOUT_HOOK = {"LIF-02"}
 def test_the_named_check_catches_the_mutant_at_its_place(
     play: Play, check: str, mutant: str, path: str | None, step: str | None
 ) -> None:
-    outcomes = play(check, mutant, retries=0, faults=None if check in WITHOUT_HOOK else "hook")
+    outcomes = play(check, mutant, retries=0, faults=None if check in WITHOUT_HOOK else "hook", types=("box",))
     assert caught(outcomes, path, step), told(outcomes)
 
 
@@ -50,14 +50,14 @@ def test_the_named_check_catches_the_mutant_at_its_place(
 def test_the_named_check_catches_the_mutant_on_a_socket(
     play: Play, check: str, mutant: str, path: str | None, step: str | None
 ) -> None:
-    outcomes = play(check, mutant, wire="unix", retries=0)
+    outcomes = play(check, mutant, wire="unix", retries=0, types=("box",))
     assert caught(outcomes, path, step), told(outcomes)
 
 
 @pytest.mark.parametrize("faults", ["hook", None])
 def test_the_reference_passes(play: Play, faults: str | None) -> None:
     checks = sorted({row[0] for row in MUTANTS})
-    outcomes = play(checks, faults=faults)
+    outcomes = play(checks, faults=faults, types=("shelf",) if faults else ("box",), workers=2)
     assert clean(outcomes), told(outcomes)
     assert {outcome.check for outcome in outcomes} == set(checks)
 

@@ -487,7 +487,8 @@ def resource(method, params, request):
     key = json.dumps([name, identity])
     injected = injection(verb)
     if injected:
-        fail(injected, verb, given, key, body, request)
+        with STORE.lock(key) if wrong("global-lock") else contextlib.nullcontext():
+            fail(injected, verb, given, key, body, request)
     handler = {"save": save, "previewSave": preview_save, "get": get, "delete": delete}[verb]
     answer = handler(key, name, body, given, request)
     answer["identifiers"] = {"name": identity}
@@ -649,9 +650,9 @@ def save(key, name, body, given, request):
                 STORE.write(key, {**made, "label": "half"})
             request.wait(1.0)
         if wrong("shared-default"):
-            SHARED.update(copy.deepcopy({k: v for k, v in given.items() if k not in ("name", "touched")}))
-            threading.Event().wait(0.01)
-            made = {**made, **SHARED}
+            SHARED.update(copy.deepcopy({part: value for part, value in made.items() if part != "name"}))
+            threading.Event().wait(0.05)
+            made = {**made, **{part: SHARED[part] for part in made if part in SHARED}}
         if wrong("no-lock") and old is None:
             threading.Event().wait(0.02)
             if STORE.read(key) is not None:
