@@ -132,6 +132,10 @@ class Provider:
         )
 
     def run(self, argv: Sequence[str] | None = None) -> None:
-        """Serve, or do what the command line says; see `extensor.run`."""
+        """Serve, or do what the command line says; see `extensor.run`.
+
+        What the module itself prints before this may reach the host, where it is reported as noise: a module that
+        prints is better served by ``extensor.run("module:provider")``.
+        """
         # `extensor.entry` knows the command line as well as the author's side, so it is above this room.
         import_module("extensor.entry").run(self, argv)
