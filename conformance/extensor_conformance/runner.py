@@ -12,7 +12,7 @@ from extensor.contract import Json, JsonObject
 from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.answers import ConnectionEnded, NoAnswer
 from extensor_conformance.bench import Bench
-from extensor_conformance.canary import Canaries
+from extensor_conformance.canary import Canaries, Needles
 from extensor_conformance.case import Case
 from extensor_conformance.casefile import adopted, forget_case, known_cases, write_case
 from extensor_conformance.catalogue import Requirement, chosen, load
@@ -39,6 +39,7 @@ from extensor_conformance.monitors.pace import PaceMonitor, latency
 from extensor_conformance.names import Names
 from extensor_conformance.passive import PassiveBook, merged, passive_outcomes
 from extensor_conformance.provider import Provider, read_provider
+from extensor_conformance.report.masking import without_secrets
 from extensor_conformance.report.model import Leftover, Report
 from extensor_conformance.settings import Settings
 from extensor_conformance.verdicts import Failed, Outcome, Problem, Severity, Verdict
@@ -78,6 +79,7 @@ class Run:
         proxied_address(settings.fixture.faults, settings.faults, settings.fixture.config)
         self._rows = chosen(self.requirements.values(), settings.checks, settings.exclude, settings.level)
         self._checks = load_checks()
+        self._secrets = Needles(settings.fixture.secrets)
         self._stop = StopSign()
         self._lock = threading.Lock()
         self._outcomes: list[Outcome] = []
@@ -238,7 +240,7 @@ class Run:
             self._settle(outcome, number)
 
     def _settle(self, outcome: Outcome, worker: int) -> None:
-        outcome = self._weighed(outcome)
+        outcome = without_secrets(self._weighed(outcome), self._secrets)
         if outcome.case is not None and self.settings.folder is not None and outcome.verdict is not Verdict.ERROR:
             facts: JsonObject = {
                 **self._facts(),

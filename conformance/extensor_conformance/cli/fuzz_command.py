@@ -65,6 +65,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.cli.text import Writer
     from extensor_conformance.fixture import FixtureError
     from extensor_conformance.fuzz import Fuzz
+    from extensor_conformance.report.masking import without_secrets
     from extensor_conformance.verdicts import Failed, Verdict
 
     if args.no_color:
@@ -79,7 +80,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
 
     def found(outcome: "Outcome") -> None:
         report = finished(_report(settings, started, clock, (outcome,)), args, settings, secrets)
-        _keep_case(settings, outcome)
+        _keep_case(settings, without_secrets(outcome, secrets))
         Writer(console, report).failures()
         if not args.keep_going:
             fuzz.stop("something failed")

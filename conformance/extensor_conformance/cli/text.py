@@ -129,7 +129,10 @@ class Writer:
         out(f"{'Left behind':<12} {left} ({made})")
         blocked = next((level for level in report.levels if not level.earned and level.blocked_by), None)
         why_not = ""
-        if blocked is not None:
+        ran = {outcome.check for outcome in report.outcomes}
+        if blocked is not None and ran.isdisjoint(blocked.blocked_by):
+            why_not = "   (only some of the checks were asked for)"
+        elif blocked is not None:
             ids = ", ".join(blocked.blocked_by[:4])
             more = f" and {len(blocked.blocked_by) - 4} more" if len(blocked.blocked_by) > 4 else ""
             why_not = f"   (L{blocked.number} blocked by {ids}{more})"

@@ -1,16 +1,18 @@
 """A report without secrets: the configuration's always, the kit's made-up ones on request."""
 
 import re
+from dataclasses import replace
 
 from extensor.contract import Json
 from extensor.contract.redaction import MASK
 from extensor_conformance.canary import Needles
 from extensor_conformance.report.document import report_from_json, report_to_json
 from extensor_conformance.report.model import Report
+from extensor_conformance.verdicts import Outcome, Problem
 
 _CANARY = re.compile(r"(cnry[0-9a-f]{8})(z\d+)?")
 """The marker in every canary of a run, and a canary's number; see `extensor_conformance.canary`."""
-_PLAIN = frozenset({"check", "verdict", "kit", "requirements", "started", "evidence", "dir", "id", "verb", "step"})
+_PLAIN = frozenset({"check", "verdict", "kit", "requirements", "started", "evidence", "dir", "id", "verb", "severity"})
 """Members whose words are the kit's own."""
 
 
@@ -28,6 +30,16 @@ def masked(report: Report, secrets: Needles, *, canaries: bool = True) -> Report
     for key in ("subject", "provider", "outcomes", "leftovers", "startFailure", "warnings", "kitFaults"):
         document[key] = mask(document[key], needles)
     return report_from_json(document)
+
+
+def without_secrets(outcome: Outcome, secrets: Needles) -> Outcome:
+    """An outcome as it may be written to a case file or told in an event; its case and transcript hold none."""
+    return replace(
+        outcome,
+        problems=tuple(Problem.from_json(mask(problem.to_json(), [secrets])) for problem in outcome.problems),
+        reason=secrets.mask_text(outcome.reason) if outcome.reason is not None else None,
+        facts=mask(outcome.facts, [secrets]),
+    )
 
 
 def mask(value: Json, needles: list[Needles]) -> Json:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.conformance.cli.conftest import PROVIDER, QUICK
 
+from extensor_conformance.canary import Needles
 from extensor_conformance.cli.exits import Exit
 from extensor_conformance.ledger import ledgers
 
@@ -116,17 +117,35 @@ def test_a_provider_that_dies_at_the_start_exits_with_3_and_still_tells_the_seed
 
 
 def test_secrets_by_reference_are_in_nothing_that_is_written(
-    command: Command, provider: Words, here: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_KEY", "sup3r/secret+value")
+    secret = "sup3r/secret+value"
+    monkeypatch.setenv("MY_KEY", secret)
     (here / "conformance.toml").write_text('[config]\nkey = { env = "MY_KEY" }\n')
-    code, out, err = command("run", *QUICK, "--report-dir", "all", "-v", *provider("number-as-text"))
+    told = """    key = (params.get("import") or {}).get("config", {}).get("key", "")
+    if method == "resource/get" and properties.get("name") in boxes:
+        answer = shown(boxes[properties["name"]])
+        answer["properties"]["size"] = key + key.encode().hex()
+        return answer
+    sys.stderr.write(key)
+    if method == "resource/delete" and properties.get("name") not in boxes:
+        raise Refused("Conflict", key)
+    if method == "resource/previewSave":
+"""
+    source = PROVIDER.read_text()
+    assert '    if method == "resource/previewSave":\n' in source
+    leaky = here / "leaky.py"
+    leaky.write_text(source.replace('    if method == "resource/previewSave":\n', told, 1))
+    words = ("run", "-j", "1", "--max-examples", "2", "--retries", "0", "--checks", "IDM-02,SCH-03,DEL-02,SEC-01")
+    code, out, err = command(*words, "--report-dir", "all", "--transcript", "all", "-v", "--", sys.executable, leaky)
     assert code == Exit.FAILED
+    assert "***" in out
     assert "Config     key" in out
+    needles = Needles([secret])
     written = [path for path in here.rglob("*") if path.is_file()]
-    assert len(written) > 10
-    for text in (out, err, *(path.read_text() for path in written if path.name != "conformance.toml")):
-        assert "sup3r" not in text
+    assert len(written) > 15
+    assert needles.found_in((out + err).encode()) is None
+    assert [path.name for path in written if needles.found_in(path.read_bytes())] == []
 
 
 def test_a_listed_failure_is_waived_and_a_stale_waiver_exits_with_6(command: Command, provider: Words) -> None:
