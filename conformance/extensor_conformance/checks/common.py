@@ -86,14 +86,10 @@ def apart(kind: Kind, one: Json, other: Json) -> bool:
 
 def value_at(value: Json, path: Path) -> object:
     """The part of a JSON value, or `ABSENT`."""
-    for part in path:
-        if (isinstance(part, str) and isinstance(value, dict) and part in value) or (
-            isinstance(part, int) and isinstance(value, list) and 0 <= part < len(value)
-        ):
-            value = value[part]
-        else:
-            return ABSENT
-    return value
+    try:
+        return pick(value, format_path(path))
+    except LookupError:
+        return ABSENT
 
 
 def with_value(value: Json, path: Path, new: object) -> Json:
