@@ -2,7 +2,7 @@
 
 import anyio
 
-from extensor.contract import ErrorCode, Fault, JsonObject, Unknown, format_path, has_unknown
+from extensor.contract import ErrorCode, Fault, JsonObject, format_path, has_unknown, is_unknown
 from extensor.engine.events import ResourcePlanned, RunStarted
 from extensor.engine.identity import canonical, identity
 from extensor.engine.prepare import Prepared, Run
@@ -95,7 +95,7 @@ def _check(run: Run, prepared: Prepared, index: TypeIndex) -> None:
         )
         return
     prepared.shape = shape_of(type_)
-    if type(prepared.properties) is Unknown:  # a property's name is not known; it is looked at in its turn
+    if is_unknown(prepared.properties):  # a property's name is not known; it is looked at in its turn
         return
     run.learn(prepared, prepared.properties)
     # A get must not hold unknowns; the body of one that waits for others is looked at in its turn.

@@ -14,6 +14,7 @@ from extensor.contract import (
     Unknown,
     Verb,
     has_unknown,
+    is_unknown,
     parse_path,
 )
 from extensor.engine.answers import Answers
@@ -87,7 +88,7 @@ class Previewer:
         except TemplateError as error:
             self._fault(seen, *error.faults)
             return
-        if type(properties) is Unknown or has_unknown(config):  # a name in them may hang on what is not known
+        if is_unknown(properties) or has_unknown(config):  # a name in them may hang on what is not known
             seen.reason = CONFIG_UNKNOWN if has_unknown(config) else "not previewable: a property's name is unknown"
             self._register.claim_symbol(prepared.instance.key)
             return
