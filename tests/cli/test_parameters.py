@@ -150,3 +150,8 @@ def test_an_assignment_without_a_name_or_an_equals_sign_is_refused(text: str) ->
 
 def test_only_the_first_equals_sign_parts_name_and_value() -> None:
     assert split_assignment("a=b=c") == Assignment("a", "b=c")
+
+
+def test_bytes_that_are_no_text_are_refused_before_any_provider_meets_them() -> None:
+    _, faults = typed_values([Assignment("name", "a\udcffb")], [Declared("name", "string")])
+    assert [(fault.path, "UTF-8" in fault.message) for fault in faults] == [("$.parameters.name", True)]

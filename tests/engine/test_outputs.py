@@ -89,3 +89,24 @@ async def test_an_output_that_cannot_be_is_told_before_anything_is_made(stack, w
     result = await stack.deploy(entries)
     assert [error.fault.path for error in result.errors] == ["$.outputs.x.value"]
     assert world.boxes == {}
+
+
+async def test_a_configuration_made_of_a_resources_secret_is_not_recorded_and_deletes_while_it_is_known(
+    stack, world, make, tmp_path
+) -> None:
+    def entries(**more):
+        imports = {
+            "b": {"provider": "boxes", "version": "1.0.0"},
+            "late": {"provider": "boxes", "version": "1.0.0", "config": {"key": "[reference('a').secret]"}},
+        }
+        return make.template({"a": make.box("a", secret=SECRET), **more}, imports=imports)
+
+    await stack.deploy(entries(c={**make.box("c"), "import": "late"}))
+    assert all(SECRET.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    result = await stack.destroy()
+    assert result.status == "Failed"
+    assert "[reference('a').secret]" in result.errors[0].fault.message
+    assert world.names() == {"a", "c"}
+    assert (await stack.deploy(entries())).status == "Succeeded"
+    assert world.names() == {"a"}
+    assert world.calls[-1].data.imported.config == {"key": SECRET}

@@ -193,3 +193,13 @@ def test_a_byte_order_mark_is_no_fault() -> None:
 def test_integers_keep_all_64_bits() -> None:
     template = parse_template('{"resources": [], "variables": {"a": [9007199254740993, -9223372036854775808]}}')
     assert template.variables["a"] == [2**53 + 1, -(2**63)]
+
+
+def test_half_of_a_character_is_refused_at_its_place_and_a_whole_one_is_read() -> None:
+    text = json.dumps(resource(properties={"path": "a", "tags": ["😀", "x"]}))
+    assert "\\ud83d" in text
+    assert parse_template(text).resources["a"].properties["tags"] == ["😀", "x"]
+    for content in (text.replace('"x"', '"x\\uD83d"'), text.replace('"x"', '"x\\uD83d"').encode()):
+        with pytest.raises(TemplateError, match="half of a character") as caught:
+            parse_template(content)
+        assert caught.value.path == "$.resources.a.properties.tags[1]"

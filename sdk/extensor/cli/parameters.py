@@ -53,6 +53,10 @@ def typed_values(
 
 def _content(assignment: Assignment) -> str:
     text = assignment.text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise trouble("the value is not UTF-8 text; a parameter holds text only, so give its bytes in base64") from None
     if text.startswith("@@"):
         return text[1:]
     if not text.startswith("@"):

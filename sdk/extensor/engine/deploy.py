@@ -256,6 +256,13 @@ class _Deployment:
         records = RecordedProviders(
             run.request.state_dir, run.request.parameters, run.request.providers, literal_defaults(run.request.template)
         )
+        for alias in run.scope.template.imports:
+            try:
+                config = run.config(alias)
+                if not has_unknown(config):
+                    records.know(recorded_provider(run, alias), config)
+            except TemplateError:
+                continue  # an import that nothing uses any more
         removal = Removal(self._ledger, self._state.providers, records, run.pool, run.caller, run.on_event)
         outcomes = await removal.run(self._ledger.left_over(), self._executor, stop=self._stop)
         self._outcomes.update({f"-{position}": outcome for position, outcome in enumerate(outcomes)})

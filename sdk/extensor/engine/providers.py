@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from extensor.contract import Import, Json, JsonObject, decode_unknowns, encode_unknowns, find_unknowns
+from extensor.engine.identity import canonical
 from extensor.engine.prepare import Run
 from extensor.engine.records import ProviderRecord
 from extensor.engine.sessions import Wanted
@@ -83,6 +84,11 @@ class RecordedProviders:
         self._parameters = {name.lower(): value for name, value in parameters.items()}
         self._commands = {name.lower(): command for name, command in commands.items()}
         self._configs: dict[int, JsonObject] = {}
+        self._live: dict[tuple[str, str], JsonObject] = {}
+
+    def know(self, record: ProviderRecord, config: JsonObject) -> None:
+        """This is what a recorded configuration is in full, as a run that goes on knows it."""
+        self._live[record.name.lower(), canonical(record.config)] = config
 
     def missing(self, record: ProviderRecord) -> list[str]:
         """The parameters that the provider's configuration needs and that are not given."""
@@ -109,6 +115,9 @@ class RecordedProviders:
         config = decode_unknowns(record.config)
         if not any(find_unknowns(config)):
             return config
+        live = self._live.get((record.name.lower(), canonical(record.config)))
+        if live is not None:
+            return live
         if missing := self.missing(record):
             raise missing_parameters(record, missing)
         values = self._values(record)
@@ -140,9 +149,10 @@ def _completed(value: Json, scope: Scope, record: ProviderRecord) -> Json:
         return {name: _completed(item, scope, record) for name, item in value.items()}
     elif isinstance(value, list):
         return [_completed(item, scope, record) for item in value]
+    source = f", {found[1].expression}" if found[1].expression else ""
     raise StateError(
-        f"the recorded configuration of provider {record.name} cannot be completed from parameters; "
-        "deploy the template once more, so that it is recorded anew"
+        f"the configuration of provider {record.name} held a secret that is not recorded{source}; take the provider's "
+        "resources out of the template and deploy it, which deletes them while the secret is known"
     )
 
 

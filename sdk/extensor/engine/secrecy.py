@@ -24,7 +24,7 @@ def tainted_paths(known: Json, hidden: Json) -> frozenset[Path]:
 
 
 def learn(redactor: Redactor, shape: Shape | None, *bodies: Json) -> bool:
-    """Have the redactor know every secret in the bodies of a resource. True if there is one, whoever gave or made it."""
+    """Have the redactor know every secret in the bodies of a resource, whoever made it. True if there is one."""
     found = [secret for body in bodies if shape and isinstance(body, dict) for secret in shape.secrets_in(body)]
     for secret in found:
         redactor.learn(secret)

@@ -27,14 +27,39 @@ def read_document(content: str | bytes | JsonObject, *, what: str, source: str |
     """The object a text holds, or a parsed object checked in the same way.
 
     Refused with a `TemplateError`: text that is not UTF-8 or not JSON (with line and column), a document that is no
-    object or too large or too deep, a name that stands twice in one object, NaN, integers beyond 64 bits.
+    object or too large or too deep, a name that stands twice in one object, NaN, integers beyond 64 bits, half
+    characters.
     """
     place = f"{what} {source}" if source else f"the {what}"
     value = content if isinstance(content, dict) else _parse(content, place)
     if not isinstance(value, dict):
         raise TemplateError(f"{place} must be a JSON object, not {kind_of(value)}", "$")
     _check(value)
+    if _may_hold_halves(content):
+        _refuse_half_characters(value, ())
     return value
+
+
+def _may_hold_halves(content: str | bytes | JsonObject) -> bool:
+    if isinstance(content, bytes):
+        return b"\\ud" in content.lower()
+    return isinstance(content, str) and "\\ud" in content.lower()
+
+
+def _refuse_half_characters(value: Json, path: Path) -> None:
+    """Half of a character, an escape from ``\\ud800`` to ``\\udfff`` without its other half, has no UTF-8."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            fail(path, "the text holds half of a character, a lone surrogate escape; write the whole character")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _refuse_half_characters(name, path)
+            _refuse_half_characters(item, (*path, name))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            _refuse_half_characters(item, (*path, at))
 
 
 def _parse(content: str | bytes, place: str) -> Json:
