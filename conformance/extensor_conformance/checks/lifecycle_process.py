@@ -67,6 +67,8 @@ class EndAndShutdown(Procedure):
         if late is not None:
             problems.append(late)
         connection.close_input()
+        if Feature.STDOUT not in bench.features and connection.wait_exit(0.5) is None:
+            connection.signal("TERM")  # it may have other clients, for whom this one's end is nothing (P-CONN-10)
         return [*problems, *_ended(connection, "shutdown", END_SECONDS)]
 
     def _end_of_input(self, bench: Bench) -> Iterator[Problem]:
