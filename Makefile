@@ -24,10 +24,10 @@ demo: $(READY) ## what-if, deploy, repeat, change and destroy a small web site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/site/demo.py
 
 test: $(READY) ## the default test suite
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(READY) ## the slow and heavyweight tests
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 check: $(READY) ## lint, format, types, import contracts, documents in step
 	$(BIN)/ruff check

@@ -19,6 +19,13 @@ SLOW = {"box": TypeFixture(slow={"label": "slow"})}
 Play = Callable[..., list[Outcome]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every check against every planted bug takes minutes, so these are among the slow tests."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def play(tmp_path: Path) -> Play:
     """``play("PROTO-02", "any-version")``: the outcomes of one check on a mutant of the plain provider, on one seed."""
