@@ -1,0 +1,122 @@
+"""The kit on trial: the matrix is good, and it is not when the kit or the bed is not."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from extensor_conformance.cli import main
+from extensor_conformance.selftest import BedMissing, Matrix, Row, SelftestSettings, run_selftest
+from extensor_conformance.selftest.bed import BED, read_bed
+
+NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here")
+LITTLE = """
+cheap = ["SCH-03", "ERR-01"]
+
+[exempt]
+
+[programs.plain]
+command = ["{python}", "{bed}/plain.py"]
+
+[[mutant]]
+name = "it"
+program = "plain"
+switch = "%s"
+check = "ERR-03"
+path = "%s"
+"""
+
+
+def trial(*only: str, bed: Path | None = None) -> Matrix:
+    return run_selftest(SelftestSettings(bed, only, seeds=1, workers=2), lambda _: None)
+
+
+def little(folder: Path, switch: str, path: str = "$.properties") -> Path:
+    for name in ("plain.py", "truth.py"):
+        shutil.copy(BED / name, folder / name)
+    (folder / "bed.toml").write_text(LITTLE % (switch, path), encoding="utf-8")
+    return folder
+
+
+def told(matrix: Matrix) -> str:
+    return "\n".join(f"{row.name}: {row.trouble}" for row in matrix.rows if row.trouble)
+
+
+def test_three_mutants_are_killed_and_the_reference_is_green() -> None:
+    matrix = trial("plain", "first-fault", "null-when-absent", "M48")
+    assert all(row.good for row in matrix.rows), told(matrix)
+    seen = {row.name: row.expected for row in matrix.rows}
+    assert seen["first-fault"] == ("ERR-03",)
+    assert seen["M48"] == ("DEL-02",)
+    assert next(row for row in matrix.rows if row.kind == "reference").seen == ()
+
+
+@NODE
+def test_a_mutant_in_another_language_is_killed_and_its_reference_is_green() -> None:
+    matrix = trial("node", "node-number-as-text", "node-ids-as-text")
+    assert all(row.good and row.runs for row in matrix.rows), told(matrix)
+
+
+def test_each_check_has_a_mutant_or_a_reason() -> None:
+    bed = read_bed(None)
+    assert bed.uncovered == ()
+    assert all(bed.exempt.values())
+    assert len({entry.name for entry in bed.entries}) == len(bed.entries)
+
+
+def test_a_right_program_that_is_named_a_mutant_lives(tmp_path: Path) -> None:
+    row = trial(bed=little(tmp_path, "none")).rows[0]
+    assert not row.good
+    assert "it lives: ERR-03 says PASS" in row.trouble
+
+
+def test_a_kill_at_another_place_does_not_count(tmp_path: Path) -> None:
+    row = trial(bed=little(tmp_path, "first-fault", "$.import")).rows[0]
+    assert not row.good
+    assert "at the wrong place" in row.trouble
+
+
+def test_an_unrelated_failure_is_told(tmp_path: Path) -> None:
+    bed = little(tmp_path, "first-fault")
+    text = (bed / "bed.toml").read_text(encoding="utf-8").replace('"SCH-03", ', '"ERR-05", ').replace("first-", "no-")
+    text = text.replace("no-fault", "null-when-absent").replace('check = "ERR-03"', 'check = "SCH-03"')
+    (bed / "bed.toml").write_text(text, encoding="utf-8")
+    row = trial(bed=bed).rows[0]
+    assert not row.good
+    assert "ERR-05 failed too" in row.trouble
+
+
+def test_a_program_that_cannot_run_here_is_told_and_not_counted_as_killed(tmp_path: Path) -> None:
+    bed = little(tmp_path, "none")
+    text = (
+        (bed / "bed.toml").read_text(encoding="utf-8").replace("\n[[mutant]]", 'needs = "no-such-thing"\n\n[[mutant]]')
+    )
+    (bed / "bed.toml").write_text(text, encoding="utf-8")
+    row = trial(bed=bed).rows[0]
+    assert (row.runs, row.seen) == (0, ())
+    assert "there is no no-such-thing here" in row.trouble
+
+
+def test_a_folder_without_a_bed_and_a_name_that_is_nowhere_are_told(tmp_path: Path) -> None:
+    with pytest.raises(BedMissing, match="no bed of mutants"):
+        trial(bed=tmp_path)
+    with pytest.raises(BedMissing, match="nothing"):
+        trial("no-such-mutant")
+
+
+def test_the_command_writes_the_matrix_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["selftest", "--only", "first-fault", "--seeds", "1", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert document["good"] is True
+    assert document["rows"][0]["seen"][0] == "ERR-03"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_the_whole_matrix_is_good_on_one_seed() -> None:
+    rows: list[Row] = []
+    matrix = run_selftest(SelftestSettings(seeds=1, workers=2), rows.append)
+    assert matrix.good, told(matrix)
+    assert len(rows) == len(matrix.rows)
