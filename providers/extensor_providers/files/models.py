@@ -46,7 +46,10 @@ class File(Properties):
     mode: str = Field(
         default="0644",
         pattern=MODE_PATTERN,
-        description="Four octal digits, '0644' when absent; its owner must be able to read the file.",
+        description=(
+            "Four octal digits; its owner must be able to read the file. When absent, a new file gets '0644' and one "
+            "that is there keeps its mode."
+        ),
     )
     sha256: ReadOnly[str | None] = Field(default=None, description="SHA-256 of the bytes, 64 lower-case hex digits.")
     size: ReadOnly[int | None] = Field(default=None, description="Number of bytes.")
@@ -62,7 +65,10 @@ class Directory(Properties):
     mode: str = Field(
         default="0755",
         pattern=MODE_PATTERN,
-        description="Four octal digits, '0755' when absent; its owner must be able to list and enter the directory.",
+        description=(
+            "Four octal digits; its owner must be able to list and enter the directory. When absent, a new directory "
+            "gets '0755' and one that is there keeps its mode."
+        ),
     )
 
 
@@ -80,6 +86,20 @@ def directory_mode(text: str) -> int:
             "mode", f"a directory of mode {text!r} could not be used by its owner; use '0500' or wider"
         )
     return int(text, 8)
+
+
+def file_keeping_mode(desired: File, current: int | None) -> File:
+    """With the mode that is there, when none was given and the owner can read the file with it."""
+    if "mode" in desired.model_fields_set or current is None or not _OWNER_READS.fullmatch(mode_text(current)):
+        return desired
+    return desired.model_copy(update={"mode": mode_text(current)})
+
+
+def directory_keeping_mode(desired: Directory, current: int | None) -> Directory:
+    """With the mode that is there, when none was given and the owner can use the directory with it."""
+    if "mode" in desired.model_fields_set or current is None or not _OWNER_ENTERS.fullmatch(mode_text(current)):
+        return desired
+    return desired.model_copy(update={"mode": mode_text(current)})
 
 
 def mode_text(mode: int) -> str:

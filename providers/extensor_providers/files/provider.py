@@ -22,7 +22,9 @@ from extensor_providers.files.models import (
     Directory,
     File,
     content_of,
+    directory_keeping_mode,
     directory_mode,
+    file_keeping_mode,
     file_mode,
     mode_text,
     shown,
@@ -52,23 +54,26 @@ class FileHandler(ResourceHandler[File, Config]):
 
     def save(self, ctx: SaveContext[Config], desired: File) -> File:
         """Writes the file, unless it is so already."""
-        names, content, mode = all_of(
+        names, content, _ = all_of(
             lambda: parse_path(desired.path), lambda: content_of(desired), lambda: file_mode(desired.mode)
         )
         assert content is not None
-        self._tree(ctx).write_file(names, content, mode)
+        tree = self._tree(ctx)
+        desired = file_keeping_mode(desired, None if "mode" in desired.model_fields_set else tree.mode_of_file(names))
+        tree.write_file(names, content, int(desired.mode, 8))
         return shown_file(desired.path, content, desired.mode)
 
     def preview_save(self, ctx: Context[Config], desired: File) -> Preview[File]:
         """Reads what is there, and says what `save` would answer or how it would fail."""
         _require_place(ctx, desired.path)
-        names, content, mode = all_of(
+        names, content, _ = all_of(
             lambda: parse_path(desired.path),
             lambda: content_of(desired),
             lambda: None if is_unknown(desired.mode) else file_mode(desired.mode),
         )
         tree = self._tree(ctx)
-        tree.check_file(names, content, mode)
+        desired = file_keeping_mode(desired, None if "mode" in desired.model_fields_set else tree.mode_of_file(names))
+        tree.check_file(names, content, _bits(desired.mode))
         _tell_folders(ctx, tree.missing_folders(names))
         return Preview(
             properties=unknown_file(desired) if content is None else shown_file(desired.path, content, desired.mode)
@@ -100,19 +105,26 @@ class DirectoryHandler(ResourceHandler[Directory, Config]):
 
     def save(self, ctx: SaveContext[Config], desired: Directory) -> Directory:
         """Makes the directory, or brings it to the mode."""
-        names, mode = all_of(lambda: parse_path(desired.path), lambda: directory_mode(desired.mode))
-        self._tree(ctx).write_directory(names, mode)
+        names, _ = all_of(lambda: parse_path(desired.path), lambda: directory_mode(desired.mode))
+        tree = self._tree(ctx)
+        desired = directory_keeping_mode(
+            desired, None if "mode" in desired.model_fields_set else tree.read_directory(names)
+        )
+        tree.write_directory(names, int(desired.mode, 8))
         return desired
 
     def preview_save(self, ctx: Context[Config], desired: Directory) -> Preview[Directory]:
         """Reads what is there, and says what `save` would answer or how it would fail."""
         _require_place(ctx, desired.path)
-        names, mode = all_of(
+        names, _ = all_of(
             lambda: parse_path(desired.path),
             lambda: None if is_unknown(desired.mode) else directory_mode(desired.mode),
         )
         tree = self._tree(ctx)
-        tree.check_directory(names, mode)
+        desired = directory_keeping_mode(
+            desired, None if "mode" in desired.model_fields_set else tree.read_directory(names)
+        )
+        tree.check_directory(names, _bits(desired.mode))
         _tell_folders(ctx, tree.missing_folders(names))
         return Preview(properties=desired)
 
@@ -130,6 +142,11 @@ class DirectoryHandler(ResourceHandler[Directory, Config]):
 
     def _tree(self, ctx: Context[Config]) -> Tree:
         return Tree(ctx.config.root, self._sweeper)
+
+
+def _bits(mode: str) -> int | None:
+    """The mode bits, ``None`` while they are not known."""
+    return None if is_unknown(mode) else int(mode, 8)
 
 
 def _require_place(ctx: Context[Config], path: str) -> None:

@@ -44,6 +44,13 @@ class Tree:
         with self._found(names) as folder, trouble.told("read", shown):
             return None if folder is None else read_file(folder, names[-1], shown)
 
+    def mode_of_file(self, names: Sequence[str]) -> int | None:
+        """The file's mode, ``None`` when absent."""
+        shown = "/".join(names)
+        with self._found(names) as folder, trouble.told("read", shown):
+            status = None if folder is None else file_entry(folder, names[-1], shown)
+            return None if status is None else stat.S_IMODE(status.st_mode)
+
     def write_file(self, names: Sequence[str], content: bytes, mode: int) -> Change:
         """Brings the file to this content and mode; parents are made. Nothing is written when it is so already."""
         shown = "/".join(names)

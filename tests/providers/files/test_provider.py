@@ -172,9 +172,19 @@ def test_modes_have_defaults_and_drift_is_shown_and_restored(host: Host, root: P
     (root / "d").chmod(0o1777)
     assert host.properties("get", "file", path="f")["mode"] == "4711"
     assert host.properties("get", "directory", path="d")["mode"] == "1777"
-    host.call("save", "file", path="f", content="x")
-    host.call("save", "directory", path="d")
+    host.call("save", "file", path="f", content="x", mode="0644")
+    host.call("save", "directory", path="d", mode="0755")
     assert (oct((root / "f").stat().st_mode), oct((root / "d").stat().st_mode)) == ("0o100644", "0o40755")
+
+
+def test_a_mode_that_is_not_given_is_left_as_it_is(host: Host, root: Path) -> None:
+    host.call("save", "file", path="f", content="x", mode="0600")
+    host.call("save", "directory", path="d", mode="0700")
+    assert host.properties("previewSave", "file", path="f", content="y")["mode"] == "0600"
+    assert host.properties("save", "file", path="f", content="y")["mode"] == "0600"
+    assert host.properties("previewSave", "directory", path="d") == {"path": "d", "mode": "0700"}
+    assert host.properties("save", "directory", path="d") == {"path": "d", "mode": "0700"}
+    assert (oct((root / "f").stat().st_mode), oct((root / "d").stat().st_mode)) == ("0o100600", "0o40700")
 
 
 def test_a_file_above_the_limit_is_shown_by_digest_and_size_alike_everywhere(host: Host) -> None:
