@@ -5,6 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.conformance.checks import (
+    test_concurrency_and_lifecycle,
+    test_schema_and_errors,
+    test_secrets_and_performance,
+    test_wire,
+)
+from tests.conformance.checks.truth import test_truth_mutants
 
 from extensor_conformance.cli import main
 from extensor_conformance.selftest import BedMissing, Matrix, Row, SelftestSettings, run_selftest
@@ -63,6 +70,15 @@ def test_each_check_has_a_mutant_or_a_reason() -> None:
     assert bed.uncovered == ()
     assert all(bed.exempt.values())
     assert len({entry.name for entry in bed.entries}) == len(bed.entries)
+
+
+def test_the_bed_holds_what_the_tests_of_the_checks_plant() -> None:
+    entries = {(entry.check, entry.switch, entry.path, entry.step) for entry in read_bed(None).entries}
+    groups = (test_wire, test_schema_and_errors, test_secrets_and_performance, test_concurrency_and_lifecycle)
+    rows = {row for group in groups for row in group.MUTANTS} | set(test_concurrency_and_lifecycle.ON_SOCKETS)
+    untruths = (*test_truth_mutants.PREVIEW, *test_truth_mutants.IDEMPOTENCY, *test_truth_mutants.DELETION)
+    rows |= {(check, switch, path, step) for switch, check, path, step in untruths}
+    assert rows <= entries
 
 
 def test_a_right_program_that_is_named_a_mutant_lives(tmp_path: Path) -> None:
