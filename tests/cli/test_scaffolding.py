@@ -1,6 +1,7 @@
 """`extensor new`: names, files, and a project that passes its own tests and lint."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,21 +103,24 @@ def test_the_projects_template_deploys_by_the_makefiles_words(
     assert not list((scaffold / "examples/notes").iterdir())
 
 
+def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs make as from a shell, also when these tests were started by make."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+    return subprocess.run(["make", *words], cwd=folder, env=environment, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("target", ["test", "demo", "types"])
 def test_the_makefile_hands_the_requirement_to_pip_as_it_was_given(scaffold: Path, target: str) -> None:
-    done = subprocess.run(["make", "--dry-run", target], cwd=scaffold, capture_output=True, text=True)
+    done = make(scaffold, "--dry-run", target)
     assert done.returncode == 0, done.stderr
-    shown = subprocess.run(
-        ["make", "--eval", "show: ; @printf '%s' \"$$REQ\"", "--eval", "export REQ = $(EXTENSOR)", "show"],
-        cwd=scaffold,
-        capture_output=True,
-        text=True,
-    )
+    shown = make(scaffold, "--eval", "show: ; @printf '%s' \"$$REQ\"", "--eval", "export REQ = $(EXTENSOR)", "show")
     assert shown.stdout == "extensor @ file:///a b/$x#y"
 
 
 def test_make_help_lists_the_targets(scaffold: Path) -> None:
-    done = subprocess.run(["make"], cwd=scaffold, capture_output=True, text=True, check=True)
+    done = make(scaffold)
     assert [line.split()[1] for line in done.stdout.splitlines()] == ["help", "test", "demo", "types", "clean"]
 
 
