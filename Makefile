@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format docs bench lock clean
+.PHONY: help setup demo test test-slow selftest check format docs bench lock clean
 
 help: ## say what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -28,6 +28,9 @@ test: $(READY) ## the default test suite
 
 test-slow: $(READY) ## the slow and heavyweight tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+selftest: $(READY) ## the conformance kit against every planted bug, on one seed
+	$(BIN)/provider-conformance selftest --seeds 1
 
 check: $(READY) ## lint, format, types, import contracts, documents in step
 	$(BIN)/ruff check

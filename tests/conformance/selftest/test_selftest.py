@@ -14,7 +14,7 @@ from tests.conformance.checks import (
 from tests.conformance.checks.truth import test_truth_mutants
 
 from extensor_conformance.cli import main
-from extensor_conformance.selftest import BedMissing, Matrix, Row, SelftestSettings, run_selftest
+from extensor_conformance.selftest import BedMissing, Matrix, SelftestSettings, run_selftest
 from extensor_conformance.selftest.bed import BED, read_bed
 
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here")
@@ -127,12 +127,3 @@ def test_the_command_writes_the_matrix_as_json(capsys: pytest.CaptureFixture[str
     assert code == 0
     assert document["good"] is True
     assert document["rows"][0]["seen"][0] == "ERR-03"
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3000)
-def test_the_whole_matrix_is_good_on_one_seed() -> None:
-    rows: list[Row] = []
-    matrix = run_selftest(SelftestSettings(seeds=1, workers=2), rows.append)
-    assert matrix.good, told(matrix)
-    assert len(rows) == len(matrix.rows)
