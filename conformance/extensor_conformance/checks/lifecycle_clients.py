@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from extensor.contract.handshake import LIST_TYPES, PING
-from extensor.errors import StartFailed
+from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.adapters import Feature
 from extensor_conformance.adapters.process import Process
 from extensor_conformance.answers import ConnectionEnded, NoAnswer
@@ -14,10 +14,14 @@ from extensor_conformance.bench import Bench
 from extensor_conformance.check import Procedure, check
 from extensor_conformance.connection import Connection
 from extensor_conformance.subject import Subject
-from extensor_conformance.verdicts import NotApplicable, Problem
+from extensor_conformance.verdicts import Failed, NotApplicable, Problem
 
 REFUSE_SECONDS = 5.0
+NOTICE_SECONDS = 1.0
+"""Within which a provider sees that a client is gone, and would end of it."""
 ROUNDS = 10
+NOT_SERVED = (NoAnswer, ConnectionEnded, ConnectionFailed, StartFailed, Failed)
+"""Ways in which it shows that a client is not served; `Failed` when its greeting is refused."""
 
 
 @check("LIF-08", features={Feature.SOCKET}, process=True)
@@ -51,16 +55,24 @@ class Reconnect(Procedure):
                     if ping.answer().result != {}:
                         message = "with the same id from three clients one gets another's answer"
                         return [Problem(message, "$.id", "several clients")]
+        except NOT_SERVED as error:
+            return [Problem(f"with several clients: {error}", "$", "several clients")]
+        return self._breaking_off(bench, first, second, third)
+
+    def _breaking_off(self, bench: Bench, first: Connection, second: Connection, third: Connection) -> list[Problem]:
+        """One client leaves before its answer, one in the middle of a message; the first and a new one are served."""
+        try:
             second.request(LIST_TYPES, {})
             second.drop()
             third.send_raw(b'{"jsonrpc": "2.0", "id": 5, "meth')
             third.drop()
-        except (NoAnswer, ConnectionEnded) as error:
-            return [Problem(f"with several clients: {error}", "$", "several clients")]
-        try:
+            code = first.wait_exit(NOTICE_SECONDS)
+            if code is not None:
+                message = f"after a client broke off the process ended with exit code {code}"
+                return [Problem(message, "$", "client breaks off")]
             after = first.ping()
             again = bench.second(first).ping()
-        except (NoAnswer, ConnectionEnded, StartFailed) as error:
+        except NOT_SERVED as error:
             return [Problem(f"after a client broke off: {error}", "$", "client breaks off")]
         if after.error is not None or again.error is not None:
             message = f"after a client broke off ping is refused: {after.error or again.error}"
@@ -89,7 +101,7 @@ class Reconnect(Procedure):
             problems.append(Problem(message, "$", "second instance"))
         try:
             served = first.ping().ok and bench.second(first).ping().ok
-        except (NoAnswer, ConnectionEnded, StartFailed) as error:
+        except NOT_SERVED as error:
             return [*problems, Problem(f"after a second instance: {error}", "$", "second instance")]
         if not served:
             problems.append(Problem("after a second instance ping is refused", "$", "second instance"))
@@ -109,7 +121,7 @@ class Reconnect(Procedure):
             )
             opened.timeout = bench.settings.timeout
             opened.greet(timeout=bench.settings.start_timeout)
-        except (StartFailed, NoAnswer, ConnectionEnded) as error:
+        except NOT_SERVED as error:
             message = f"with a socket file that nobody serves the provider does not start: {error}"
             return [Problem(message, "$", "stale socket file")]
         finally:

@@ -32,7 +32,7 @@ ON_SOCKETS = [
     ("LIF-08", "stale-socket-refused", "$", "stale socket file"),
     ("LIF-08", "takes-address-over", "$", "second instance"),
     ("LIF-08", "answers-to-last-client", "$", "several clients"),
-    ("LIF-08", "client-end-ends-all", None, None),
+    ("LIF-08", "client-end-ends-all", "$", "client breaks off"),
 ]
 WITHOUT_HOOK = {"LIF-02"}
 """Where the box whose label is ``slow`` is what makes a save take long."""
