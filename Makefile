@@ -5,8 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# The same cases each time; report.json in the folder is what is kept of a run.
+CONFORMANCE := --deterministic --require-level 4 --allow-kill --workers 2
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow selftest check format docs bench lock clean
+.PHONY: help setup demo test test-slow conformance selftest check format docs bench lock clean
 
 help: ## say what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -28,6 +31,13 @@ test: $(READY) ## the default test suite
 
 test-slow: $(READY) ## the slow and heavyweight tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+conformance: $(READY) ## the conformance kit on the quickstart and on the files provider, green at L4
+	$(BIN)/provider-conformance run $(CONFORMANCE) --folder build/conformance/quickstart \
+	    --cwd examples/quickstart -- $(CURDIR)/$(BIN)/python -m quickstart
+	root=$$(mktemp -d) && trap 'rm -rf "$$root"' EXIT && \
+	    PATH="$(CURDIR)/$(BIN):$$PATH" FILES_ROOT="$$root" $(BIN)/provider-conformance run $(CONFORMANCE) \
+	    --folder build/conformance/files --config examples/files/conformance.toml
 
 selftest: $(READY) ## the conformance kit against every planted bug, on one seed
 	$(BIN)/provider-conformance selftest --seeds 1

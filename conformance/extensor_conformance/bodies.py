@@ -12,7 +12,7 @@ from extensor.types import model
 from extensor_conformance.compare import is_marker
 from extensor_conformance.kind import Kind
 from extensor_conformance.steps import Plan, Step, Wait
-from extensor_conformance.values import ANYWHERE
+from extensor_conformance.values import ANYWHERE, is_present
 
 if TYPE_CHECKING:
     from extensor_conformance.draw import Draw
@@ -215,6 +215,7 @@ def optional(kind: Kind, body: JsonObject) -> list[str]:
         if name in table
         and name != tag
         and not (table[name].required or table[name].identifier or table[name].read_only)
+        and not is_present(kind.fixture.overrides, (name,))
     ]
 
 

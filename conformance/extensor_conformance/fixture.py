@@ -41,7 +41,7 @@ class TypeFixture:
 
     overrides: Mapping[Path, JsonObject] = field(default_factory=dict[Path, JsonObject])
     """Path below the properties to ``{"pattern": …}``, ``{"choose": [...]}``, ``{"value": …}``, ``{"min": …, "max":
-    …}`` or ``{"omit": true}``."""
+    …}`` or ``{"omit": true}``; ``"present": true`` beside any of them but the last, or alone."""
     identity: tuple[Path, ...] = ()
     """Identifier properties, when the schema does not mark them."""
     consistency_window: float = 0.0
@@ -168,7 +168,9 @@ class _Reader:
         overrides: dict[Path, JsonObject] = {}
         for place, rule in self._table(table, "overrides").items():
             inner = f"{where}.overrides.{place!r}"
-            self._known(inner, rule, {"pattern", "choose", "value", "min", "max", "omit"})
+            self._known(inner, rule, {"pattern", "choose", "value", "min", "max", "omit", "present"})
+            if rule.get("omit") is True and rule.get("present") is True:
+                raise self._error(inner, "a property cannot be both left out and always given")
             overrides[self._place(place, inner)] = rule
 
         def places(name: str) -> tuple[Path, ...]:

@@ -90,7 +90,7 @@ class Maker:
             for key, item in properties.items()
             if not item.read_only and rule_for(self._rules, (*path, key)).get("omit") is not True
         }
-        required = [key for key, item in possible.items() if item.required or self._names((*path, key))]
+        required = [key for key, item in possible.items() if item.required or self._always((*path, key))]
         optional = [
             key
             for key, item in possible.items()
@@ -102,9 +102,9 @@ class Maker:
             chosen = self._draw.some(optional, MOST_OPTIONAL) if self._left > 0 else []
         return frozenset((*required, *chosen))
 
-    def _names(self, path: Path) -> bool:
-        """Whether the place names the resource, alone or with what is in it."""
-        return any(place[: len(path)] == path for place in self._identity)
+    def _always(self, path: Path) -> bool:
+        """Whether the author says so, or the place names the resource, alone or with what is in it."""
+        return is_present(self._rules, path) or any(place[: len(path)] == path for place in self._identity)
 
     def _within_name(self, path: Path) -> bool:
         return any(path[: len(place)] == place for place in self._identity)
@@ -220,6 +220,11 @@ def rule_for(rules: Mapping[Path, JsonObject], path: Path) -> JsonObject:
         if len(place) == len(path) and all(one in (ANYWHERE, two) for one, two in zip(place, path, strict=True)):
             return rule
     return {}
+
+
+def is_present(rules: Mapping[Path, JsonObject], path: Path) -> bool:
+    """Whether an optional property is never to be left out."""
+    return rule_for(rules, path).get("present") is True
 
 
 def height(type_: model.Type) -> int:

@@ -73,7 +73,8 @@ def _kind(kind: "Kind") -> list[str]:
     proposals = [_place(path) for path in free[:3]]
     if proposals:
         rules = ", ".join(f'{_toml(place)} = {{ pattern = "[a-z][a-z0-9]{{7}}" }}' for place in proposals)
-        lines.append(f"# overrides = {{ {rules} }}   # where any text will not do; also choose, value, min, max, omit")
+        others = "choose, value, min, max, omit, present"
+        lines.append(f"# overrides = {{ {rules} }}   # where any text will not do; also {others}")
     lines.append('# consistency_window = "2s"   # reads may be behind for so long')
     if shape.calculated:
         lines.append(f"# calculated, so not compared: {', '.join(_place(path) for path in shape.calculated)}")

@@ -111,7 +111,7 @@ class Tree:
             before = directory_entry(folder, names[-1], shown)
             if before is None:
                 try:
-                    os.mkdir(names[-1], mode & 0o700, dir_fd=folder)
+                    os.mkdir(names[-1], mode & 0o777, dir_fd=folder)  # whole at once, unless the umask forbids
                 except FileExistsError:
                     pass  # a file below it was saved at the same time, and made its parent
                 else:

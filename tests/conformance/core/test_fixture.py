@@ -95,6 +95,7 @@ def test_waivers_know_their_type_and_day(whole: Fixture) -> None:
         ("[types.a]\nconsistency_window = 'soon'", "expected seconds"),
         ("[types.a]\noverrides = { '$[' = { choose = [1] } }", "not a path"),
         ("[types.a]\noverrides = { '/a' = { chose = [1] } }", "'chose' means nothing here"),
+        ("[types.a]\noverrides = { '/a' = { omit = true, present = true } }", "left out and always given"),
         ("[types.a]\nwaive = [{ check = 'X', reason = 'r', until = 'soon' }]", "a date like"),
         ("config = 1", "expected a table"),
         ("[", "Invalid"),

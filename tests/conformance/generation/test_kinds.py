@@ -14,6 +14,7 @@ import pytest
 from extensor.contract import JsonObject, Verb
 from extensor.types import ResourceType, model
 from extensor.types.flags import Flag
+from extensor_conformance.bodies import optional
 from extensor_conformance.canary import Canaries
 from extensor_conformance.case import Case
 from extensor_conformance.draw import Draw
@@ -176,6 +177,21 @@ def test_overrides_decide_what_is_made(examples: Examples) -> None:
     assert {body["age"] for body in made} <= {20, 21, 22}
     assert all("gone" not in body for body in made)
     assert {item["code"] for body in made for item in body["items"]} == {"same"}
+
+
+def test_an_optional_property_that_must_be_present_is_never_left_out(examples: Examples) -> None:
+    text = model.StringType()
+    inner = model.ObjectType("Inner", {"kind": model.Property(text), "note": model.Property(text)})
+    kind = kind_of(
+        {"content": model.Property(text), "other": model.Property(text), "inner": model.Property(inner, Flag.REQUIRED)},
+        TypeFixture(overrides={("content",): {"present": True, "max": 3}, ("inner", "kind"): {"present": True}}),
+    )
+
+    made = examples(lambda draw: kind.valid(draw))
+
+    assert all(len(body["content"]) <= 3 and "kind" in body["inner"] for body in made)
+    assert any("other" not in body for body in made)
+    assert optional(kind, {"content": "", "other": "", "inner": {}}) == ["other"]
 
 
 def test_the_authors_identity_counts_where_the_type_marks_none(examples: Examples) -> None:

@@ -62,6 +62,20 @@ def test_the_mode_is_the_one_asked_for_whatever_the_umask(
     assert (mode_of(root / "f"), mode_of(root / "d")) == (0o644, 0o775)
 
 
+def test_a_directory_has_its_mode_from_the_first_moment_where_the_umask_lets_it(
+    tree: Tree, root: Path, umask: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    umask(0o022)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("extensor_providers.files.tree.Tree._bring_to_mode", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tree.write_directory(("d",), 0o755)
+    assert mode_of(root / "d") == 0o755
+
+
 def test_a_change_of_mode_alone_is_made_in_place(tree: Tree, root: Path) -> None:
     tree.write_file(("f",), b"x", 0o644)
     before = (root / "f").stat()
