@@ -200,13 +200,34 @@ async def test_every_fault_is_told_at_once(provider: Provider):
     assert {fault.path for fault in faults} == {"$.properties.name", "$.properties.nope", "$.properties.revision"}
 
 
-@pytest.mark.parametrize("params", [None, 3, [], "text", {}, {"type": 1}, {**request(), "properties": []}])
-async def test_params_of_the_wrong_shape_are_invalid_params(provider: Provider, params: Any):
+@pytest.mark.reported("W33")
+@pytest.mark.parametrize(
+    ("params", "paths"),
+    [
+        (None, ["$"]),
+        (3, ["$"]),
+        ([], ["$"]),
+        ("text", ["$"]),
+        ({}, ["$.import", "$.type", "$.properties"]),
+        ({**request(), "properties": []}, ["$.properties"]),
+        ({**request(), "type": 1}, ["$.type"]),
+        ({**request(), "import": {"version": "1.0.0"}}, ["$.import.provider"]),
+        ({name: value for name, value in request().items() if name != "properties"}, ["$.properties"]),
+    ],
+)
+async def test_params_of_the_wrong_shape_are_invalid_params(provider: Provider, params: Any, paths: list[str]):
     async with connect(provider) as host:
         with pytest.raises(RpcError) as failed:
             await host.peer.call("resource/save", params, timeout=5)
     assert failed.value.code == -32602
-    assert failed.value.data["errors"]
+    assert [fault["path"] for fault in failed.value.data["errors"]] == paths
+
+
+@pytest.mark.reported("W33")
+async def test_a_member_of_the_params_that_nobody_knows_is_let_through(provider: Provider):
+    async with connect(provider, config=CONFIG) as host:
+        answer = await host.peer.call("resource/save", {**request(), "new": {"in": "2.0"}}, timeout=5)
+    assert answer["identifiers"] == {"name": "a"}
 
 
 async def test_deployment_instructions_are_dropped_unless_the_type_has_them(provider: Provider, handler: BoxHandler):

@@ -13,12 +13,14 @@ from extensor.hosting import Host, LaunchSpec, LogEntry
 from extensor.types import TypeIndex
 
 pytestmark = pytest.mark.anyio
-PROGRAM = Path(__file__).parent / "programs" / "vault.py"
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> LaunchSpec:
-    return LaunchSpec("vault", (sys.executable, str(PROGRAM)), tmp_path, {"VAULT": str(tmp_path / "vault.json")})
+    return LaunchSpec(
+        "vault", (sys.executable, str(PROGRAMS / "vault.py")), tmp_path, {"VAULT": str(tmp_path / "vault.json")}
+    )
 
 
 def secret(name: str) -> ResourceData:
@@ -96,3 +98,22 @@ async def test_a_bug_in_a_handler_is_an_error_in_the_hosts_log_and_begins_at_the
     assert lines[1].startswith('  File "')
     assert "vault.py" in lines[1]
     assert lines[-1].startswith("ZeroDivisionError: ")
+
+
+def text(size: int) -> ResourceData:
+    return ResourceData(Import("large", "1.0.0"), "text@1.0", {"name": str(size)})
+
+
+@pytest.mark.reported("W12")
+async def test_a_large_answer_arrives_and_one_above_the_limit_is_one_error():
+    mib = 1024 * 1024
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(LaunchSpec("large", (sys.executable, str(PROGRAMS / "large.py"))))
+            got = await session.call(Verb.GET, text(5 * mib))
+            assert got.properties == {"name": str(5 * mib), "text": "é" * (5 * mib)}
+            with pytest.raises(OperationFailed, match="larger than 16777216 bytes") as failed:
+                await session.call(Verb.GET, text(8 * mib))
+            assert failed.value.failure.code == "MessageTooLarge"
+            assert (await session.call(Verb.GET, text(1))).properties == {"name": "1", "text": "é"}
+            assert session.starts == 1

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from extensor.errors import StartFailed
-from extensor.rpc.addresses import TcpAddress, UnixAddress, parse_address
+from extensor.rpc.addresses import UNIX_PATH_LIMIT, TcpAddress, UnixAddress, parse_address
 from extensor_conformance.adapters.base import Feature
 from extensor_conformance.adapters.framing import Framing
 from extensor_conformance.adapters.jsonrpc import JsonRpcConnection
@@ -20,6 +20,8 @@ from extensor_conformance.subject import Subject
 from extensor_conformance.watch import Watch
 
 _CONNECT_SECONDS = 5.0
+_ROOM_FOR_NAME = 20
+"""Bytes of a path that a socket's own name may need."""
 
 
 class SocketAdapter:
@@ -47,7 +49,7 @@ class SocketAdapter:
         folders: list[Path] = []
 
         def folder() -> Path:
-            folders.append(Path(tempfile.mkdtemp(prefix="conformance-")))
+            folders.append(_folder())
             return folders[-1]
 
         def tidy() -> None:
@@ -111,6 +113,15 @@ class SocketAdapter:
             owns_process=owns_process,
             on_close=on_close,
         )
+
+
+def _folder() -> Path:
+    """A folder of this user's alone, with a path that is short enough for a socket in it."""
+    place = Path(tempfile.mkdtemp(prefix="conformance-"))
+    if len(os.fsencode(place)) + _ROOM_FOR_NAME <= UNIX_PATH_LIMIT:
+        return place
+    place.rmdir()
+    return Path(tempfile.mkdtemp(prefix="conformance-", dir="/tmp"))  # noqa: S108 - mkdtemp makes it safely
 
 
 def _connected(subject: Subject, timeout: float, process: Process | None) -> socket.socket:

@@ -73,3 +73,18 @@ def test_features_differ_by_wire_alone(plain: Plain) -> None:
     assert Feature.SOCKET not in adapter_for(plain()).features
     assert Feature.TOKEN in adapter_for(plain(address="tcp:")).features
     assert Feature.TOKEN not in adapter_for(plain(address="unix:")).features
+
+
+@pytest.mark.reported("W30")
+def test_a_long_temporary_folder_does_not_keep_a_socket_from_being_made(
+    connect: Connect, plain: Plain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("y" * 150)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    connection = connect(plain(address="unix:"))
+    assert connection.greet().name == "plain"
+    assert list(long.iterdir()) == []
+    place = Path(str(connection.subject.address).removeprefix("unix:")).parent  # type: ignore[attr-defined]
+    connection.close()
+    assert not place.exists()
