@@ -20,6 +20,8 @@ from extensor.rpc.asyncio_stream import AsyncioFdStream
 GC_VARIABLE = "EXTENSOR_GC"
 """Set it to ``default`` to leave Python's garbage collector as it is; see `tune_gc`."""
 GC_THRESHOLDS = (50_000, 20, 100)
+FAULTS_VARIABLE = "EXTENSOR_TEST_FAULTS"
+"""Turns the test hook on; see `extensor.authoring.fault_hook`."""
 
 
 def tune_gc() -> None:
@@ -58,6 +60,7 @@ def serve_address(provider: Provider, address: str, token: str | None, on_ready:
 
 
 async def _on_stdio(provider: Provider, wire: Wire, ending: Ending) -> None:
+    _install_faults(provider)
     stream = _Pipe(wire, lambda: ending.within(EXIT_SECONDS))
     watchdog = Watchdog(_EndOfInput(wire.read_fd, ending))
     connection = Connection(ProviderRuntime(provider, watchdog), stream)
@@ -77,6 +80,7 @@ async def _on_address(
     from extensor.rpc.streams import ByteStream
     from extensor.rpc.transports import listen
 
+    _install_faults(provider)
     runtime = ProviderRuntime(provider, Watchdog())
     connections: set[Connection] = set()
     stopped = asyncio.Event()
@@ -104,6 +108,14 @@ async def _on_address(
     ending.within(EXIT_SECONDS)
     listening.cancel()
     await asyncio.wait((listening,))
+
+
+def _install_faults(provider: Provider) -> None:
+    path = os.environ.get(FAULTS_VARIABLE)
+    if path:
+        from extensor.authoring.fault_hook import install
+
+        install(provider, path)
 
 
 class _Pipe(AsyncioFdStream):
