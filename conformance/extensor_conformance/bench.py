@@ -22,6 +22,7 @@ from extensor_conformance.kind import Kind, find_kind
 from extensor_conformance.ledger import Ledger, Made
 from extensor_conformance.monitors import every_monitor
 from extensor_conformance.names import Names
+from extensor_conformance.patience import READS, Patience
 from extensor_conformance.probe import Probe
 from extensor_conformance.provider import Provider
 from extensor_conformance.settings import Settings
@@ -59,10 +60,12 @@ class Bench:
         self.deadline = deadline if deadline is not None else time.monotonic() + settings.budget
         """Monotonic time at which the run is to be over."""
         self.adapter: Adapter = adapter_for(settings.subject)
-        probe = settings.probe or self.fixture.probe
-        self._probe = Probe(probe, self.fixture.cwd) if probe else None
+        probe, folder = settings.probe or self.fixture.probe, settings.subject.cwd or self.fixture.cwd
+        self._probe = Probe(probe, folder, settings.fixture.config) if probe else None
         self.tracker = Tracker(ledger)
-        self.watch = Watch([self.tracker, *every_monitor(canaries, settings.fixture.secrets)], before=self._before)
+        self.patience = Patience()
+        monitors = (self.tracker, self.patience, *every_monitor(canaries, settings.fixture.secrets))
+        self.watch = Watch(monitors, before=self._before)
         self.watch.secrets.add(*self.fixture.secrets)
         self.provider: Provider | None = None
         self.kind: Kind | None = None
@@ -205,6 +208,7 @@ class Bench:
         assert about is not None, "a call needs a type"
         more.setdefault("config", self.fixture.config)
         more.setdefault("config_id", self.config_id)
+        self.settle(verb, properties, about)
         self.pace()
         try:
             answer = (connection or self.connection()).call(verb, about.name, properties, timeout=timeout, **more)
@@ -364,8 +368,17 @@ class Bench:
     def _before(self, verb: Verb, params: JsonObject) -> None:
         if self.settings.read_only:
             raise NotTested(f"it calls {verb.wire}, and the run is read-only")
+        kind = find_kind(self.watch.kinds, params.get("type"))
+        self.patience.changing(kind, params)
         if verb is Verb.SAVE:
-            self.tracker.before_save(find_kind(self.watch.kinds, params.get("type")), params)
+            self.tracker.before_save(kind, params)
+
+    def settle(self, verb: Verb, properties: Json, kind: Kind | None = None) -> None:
+        """Before a read: wait until the declared window after the object's last change is over; `call` does so."""
+        if verb in READS:
+            seconds = min(self.patience.left(kind or self.kind, properties), self.left())
+            if seconds > 0:
+                time.sleep(seconds)
 
     def pace(self) -> None:
         """Count a call, and wait when the run may make only so many a second."""

@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from extensor.contract import Json, JsonObject
@@ -18,7 +18,7 @@ class ProbeFailed(NotTested):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Runs ``CMD VERB`` with ``{"type", "identifiers", "change"?}`` on its input and reads JSON from its output.
+    """Runs ``CMD VERB`` with ``{"type", "identifiers", "config", "change"?}`` on its input, JSON on its output.
 
     - ``exists`` answers ``{"exists": true | false}``
     - ``list`` answers ``{"objects": [identifiers, …]}``; strangers' objects may be among them
@@ -28,6 +28,8 @@ class Probe:
 
     command: tuple[str, ...]
     cwd: Path | None = None
+    config: JsonObject = field(default_factory=dict[str, Json])
+    """The provider's configuration, which says where its world is."""
 
     def exists(self, type_: str, identifiers: JsonObject) -> bool:
         """Whether the object is there."""
@@ -48,7 +50,7 @@ class Probe:
 
     def ask(self, verb: str, type_: str, identifiers: JsonObject, change: Json = None) -> JsonObject:
         """One run of the command. Raises `ProbeFailed`."""
-        question: JsonObject = {"type": type_, "identifiers": identifiers}
+        question: JsonObject = {"type": type_, "identifiers": identifiers, "config": self.config}
         if change is not None:
             question["change"] = change
         try:

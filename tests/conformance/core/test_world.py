@@ -4,6 +4,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,7 +35,7 @@ sys.stdout.write(json.dumps(answers.get(verb, {"asked": question})))
 
 @pytest.fixture
 def probe() -> Probe:
-    return Probe((sys.executable, "-c", PROBE))
+    return Probe((sys.executable, "-c", PROBE), config={"root": "here"})
 
 
 def test_the_probe_is_asked_in_json(probe: Probe) -> None:
@@ -42,7 +43,12 @@ def test_the_probe_is_asked_in_json(probe: Probe) -> None:
     assert not probe.exists("box@1.0", {"name": "b"})
     assert probe.list("box@1.0") == [{"name": "a"}]
     asked = probe.ask("mutate", "box@1.0", {"name": "a"}, {"size": 2})["asked"]
-    assert asked == {"type": "box@1.0", "identifiers": {"name": "a"}, "change": {"size": 2}}
+    assert asked == {
+        "type": "box@1.0",
+        "identifiers": {"name": "a"},
+        "config": {"root": "here"},
+        "change": {"size": 2},
+    }
 
 
 def test_a_probe_that_fails_says_nothing_of_the_provider(probe: Probe) -> None:
@@ -50,6 +56,19 @@ def test_a_probe_that_fails_says_nothing_of_the_provider(probe: Probe) -> None:
         probe.exists("box@1.0", {"name": "trouble"})
     with pytest.raises(NotTested, match="the probe failed"):
         Probe((sys.executable, "-c", "print('x')")).exists("box@1.0", {})
+
+
+def test_the_probe_runs_where_the_provider_does_and_sees_its_configuration(
+    make_bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    code = "import json, os, sys; print(json.dumps({'folder': os.getcwd(), 'asked': json.load(sys.stdin)}))"
+    subject = replace(make_bench().settings.subject, cwd=tmp_path)
+    bench = make_bench(probe=(sys.executable, "-c", code), subject=subject, fixture=Fixture(config={"root": "here"}))
+    told = bench.probe.ask("exists", "box@1.0", {})
+    assert told == {
+        "folder": str(tmp_path),
+        "asked": {"type": "box@1.0", "identifiers": {}, "config": {"root": "here"}},
+    }
 
 
 def test_a_bench_without_a_probe_says_how_to_give_one(make_bench: Callable[..., Bench]) -> None:
