@@ -68,19 +68,31 @@ class Answer:
         return ResourceResult(properties, identifiers, self._config_id, _metadata(properties, told))
 
     def _checked(self, properties: JsonObject, purpose: Purpose) -> JsonObject:
-        shape = self._facts.shape
-        properties = shape.without_write_only(properties)
-        for path in shape.identifiers:
+        properties = self._facts.shape.without_write_only(properties)
+        if not self._same_name(properties):
+            self._identify(properties)
+        faults = validate(properties, self._facts.type, purpose=purpose)
+        if faults:
+            raise HandlerBug(f"its result does not fit its type: {summary(faults)}")
+        return properties
+
+    def _same_name(self, properties: JsonObject) -> bool:
+        """Whether the one text that names the resource is there and is the one that was asked for."""
+        lone = self._facts.shape.lone_identifier
+        if lone is None:
+            return False
+        asked, answered = self.properties.get(lone), properties.get(lone)
+        return type(asked) is str and type(answered) is str and asked == answered
+
+    def _identify(self, properties: JsonObject) -> None:
+        """Put in identifiers that the handler left out; raise `HandlerBug` for others than were asked for."""
+        for path in self._facts.shape.identifiers:
             parent, name = _place(properties, path)
             if parent is not None and parent.get(name) is None:
                 asked, _ = _place(self.properties, path)
                 if asked is not None and asked.get(name) is not None:
                     parent[name] = asked[name]
         require_identity_of(self._facts, properties, self.properties)
-        faults = validate(properties, self._facts.type, purpose=purpose)
-        if faults:
-            raise HandlerBug(f"its result does not fit its type: {summary(faults)}")
-        return properties
 
 
 def _metadata(properties: JsonObject, told: Preview[Any]) -> PreviewMetadata:

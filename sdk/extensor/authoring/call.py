@@ -1,7 +1,7 @@
 """One call from its params to its result: checked, handed over, its answer checked."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,14 +27,14 @@ from extensor.authoring.materialise import identify, materialise, validated
 from extensor.authoring.properties import Properties
 from extensor.authoring.unchanging import given_immutables, refuse_changes, refuse_respelling
 from extensor.contract.codes import ErrorCode
-from extensor.contract.data import ResourceData
+from extensor.contract.data import Import, ResourceData
 from extensor.contract.faults import Fault
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.names import TypeName, serves
 from extensor.contract.paths import Path, format_path
 from extensor.contract.redaction import Redactor
 from extensor.contract.result import ResourceResult
-from extensor.contract.unknown import Unknown, find_unknowns, has_unknown
+from extensor.contract.unknown import Unknown, find_unknowns, has_unknown, may_hold_markers
 from extensor.contract.verbs import Verb
 from extensor.errors import DeadlineExceeded, NotFound, OperationFailed
 from extensor.types.shape import shape_of
@@ -65,10 +65,23 @@ class Config:
     secrets: Sequence[Json] = ()
 
 
-class Call:
-    """One call from its params to its result."""
+NO_CONFIG = Config()
 
-    def __init__(self, runtime: "ProviderRuntime", verb: Verb, data: ResourceData, line: CallLine) -> None:
+
+class Call:
+    """One call from its params to its result.
+
+    `text` is the message that the data come from, where it is at hand: what it shows to be absent is not looked for.
+    """
+
+    def __init__(
+        self,
+        runtime: "ProviderRuntime",
+        verb: Verb,
+        data: ResourceData,
+        line: CallLine,
+        text: bytes | None = None,
+    ) -> None:
         self._runtime = runtime
         self._provider = runtime.provider
         self._verb = verb
@@ -77,6 +90,8 @@ class Call:
         self._arrived = time.monotonic()
         self._context: Context[Any] | None = None
         self._faults: list[Fault] = []
+        self._may_hold_null = text is None or b"null" in text
+        self._may_hold_unknown = verb is Verb.PREVIEW_SAVE and (text is None or may_hold_markers(text))
         self.unknowns: tuple[Unknown, ...] = ()
 
     @property
@@ -110,19 +125,21 @@ class Call:
         """Serve it. Raises whatever goes wrong; `failed` says what the host is told of that."""
         facts = self._admit()
         config = self._configure()
-        raw = self._data.properties
-        secrets = [*config.secrets, *facts.shape.secrets_in(raw)]
+        properties = self._data.properties
+        secrets = (*config.secrets, *facts.shape.secrets_in(properties))
         if secrets:
             self._mask(secrets)
-        properties = facts.clean(raw)
-        if self._verb is Verb.PREVIEW_SAVE:
+        properties = facts.clean(properties, nulls=self._may_hold_null)
+        if self._may_hold_unknown:
             self.unknowns = tuple(item for _, item in find_unknowns([properties, self._data.imported.config]))
-        self._faults.extend(validate(properties, facts.type, purpose=self._verb.value))
-        if self._faults:
-            raise OperationFailed.many(self._faults)
+        faults = validate(properties, facts.type, purpose=self._verb.value)
+        if faults or self._faults:
+            raise OperationFailed.many([*self._faults, *faults])
         model = self._model(facts, properties)
         context = self._context = self._new_context(facts, config.model)
         try:
+            if self._data.context.deadline_seconds is None:
+                return await self._handle(facts, properties, model, context, config.id)
             return await self._bounded(facts, properties, model, context, config.id)
         except BaseException:
             cancel(context)
@@ -130,8 +147,18 @@ class Call:
 
     def _admit(self) -> TypeFacts:
         """The type's facts, when provider, version, type and verb are ours."""
-        imported, faults = self._data.imported, self._faults
-        own = self._provider
+        imported = self._data.imported
+        asked = (imported.provider, imported.version, self._data.type)
+        facts = self._runtime.admitted.get(asked)
+        if facts is None:
+            facts = self._check_import(imported)
+            self._runtime.admit(asked, facts)
+        if self._verb not in facts.registration.offered:
+            raise not_supported(self._verb, str(facts.registration.name))
+        return facts
+
+    def _check_import(self, imported: Import) -> TypeFacts:
+        own, faults = self._provider, self._faults
         if imported.provider.lower() != own.name.lower():
             message = f"this is provider {own.name}, the request is for {imported.provider}"
             faults.append(Fault(ErrorCode.INVALID_REQUEST, message, "$.import.provider"))
@@ -150,13 +177,13 @@ class Call:
                 faults.append(Fault(ErrorCode.INVALID_REQUEST, message, "$.type"))
         if faults or facts is None:
             raise OperationFailed.many(faults)
-        if self._verb not in facts.registration.offered:
-            raise not_supported(self._verb, str(facts.registration.name))
         return facts
 
     def _configure(self) -> Config:
         """The configuration, validated; its faults are noted, not raised, unless nothing can go on without it."""
         raw, own = self._data.imported.config, self._provider
+        if own.config is None and not raw:
+            return NO_CONFIG
         preview = self._verb is Verb.PREVIEW_SAVE
         if own.config is None:
             self._faults.extend(
@@ -167,7 +194,7 @@ class Call:
                 )
                 for name in raw
             )
-            return Config()
+            return NO_CONFIG
         unknown = has_unknown(raw)
         last = self._runtime.last_config
         if last is not None and not unknown and last.text == repr(raw):
@@ -220,21 +247,16 @@ class Call:
         return kind(
             config=config,
             line=self._line,
-            type_name=str(facts.registration.name),
-            request_id=told.request_id,
-            deployment_id=told.deployment_id,
-            symbolic_name=told.symbolic_name,
+            type_name=facts.name,
+            call=told,
             deadline=None if told.deadline_seconds is None else self._arrived + told.deadline_seconds,
         )
 
     async def _bounded(
         self, facts: TypeFacts, properties: JsonObject, model: Properties, context: Context[Any], config_id: str | None
     ) -> ResourceResult:
-        seconds = context.seconds_left
-        if seconds is None:
-            return await self._handle(facts, properties, model, context, config_id)
         try:
-            async with limit(seconds):
+            async with limit(context.seconds_left or 0.0):
                 return await self._handle(facts, properties, model, context, config_id)
         except Elapsed:
             cancel(context)
@@ -254,8 +276,8 @@ class Call:
         guarded = facts.guards_immutables and (verb is Verb.SAVE or verb is Verb.PREVIEW_SAVE)
         before = partial(self._refuse_changes, facts, properties, model, context) if guarded else None
         identity = None
-        if verb.mutates and (name := shape.identity_of(properties)) != "{}":
-            identity = f"{facts.registration.key} {name}"
+        if verb.mutates and (key := shape.key_of(properties)) is not None:
+            identity = (facts.registration.key, key)
         try:
             returned = await self._invoke(facts, verb, context, model, identity, before)
         except NotFound:
@@ -276,7 +298,7 @@ class Call:
         verb: Verb,
         context: Context[Any],
         model: Properties,
-        identity: str | None = None,
+        identity: Hashable | None = None,
         before: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
         operation = facts.registration.operations[verb]

@@ -30,11 +30,14 @@ from extensor.contract.handshake import (
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.limits import Limits
 from extensor.contract.redaction import Redactor
+from extensor.contract.result import ResourceResult
+from extensor.contract.unknown import may_hold_markers
 from extensor.contract.verbs import VERB_BY_METHOD, Verb
 from extensor.errors import ConnectionFailed, OperationFailed, RpcError, Unauthorized, Unavailable
+from extensor.rpc.codec import CodecError, encode
 from extensor.rpc.framing import Framing
 from extensor.rpc.peer import Peer
-from extensor.rpc.requests import Request, RpcFailure
+from extensor.rpc.requests import JsonText, Request, RpcFailure
 from extensor.rpc.streams import ByteStream
 
 DRAIN_SECONDS = 30.0
@@ -114,12 +117,14 @@ class Connection:
     async def _resource(self, verb: Verb, request: Request) -> Json:
         line = _Line(self, request)
         request.left_behind = line.left_behind
+        text, request.text = request.text, None
+        data = ResourceData.from_wire(request.params, text)
         try:
-            result = await self.runtime.call(verb, ResourceData.from_wire(request.params), line)
+            result = await self.runtime.call(verb, data, line, text)
         finally:
             if self._notices:
                 await self._send_notices()
-        return result.to_wire()
+        return _written(result)
 
     def _initialize(self, params: JsonObject) -> Json:
         asked = InitializeParams.from_wire(params)
@@ -257,6 +262,18 @@ class _Line:
             self.redactor = Redactor()
         self.redactor.add(token)
         return token
+
+
+def _written(result: ResourceResult) -> Json:
+    """The result as JSON text where that shows that no marker is in it, else what the wire has for it."""
+    if result.metadata is None:
+        try:
+            text = encode(result.to_wire(plain=True))
+        except CodecError:
+            return result.to_wire()  # the peer tells of it
+        if not may_hold_markers(text):
+            return JsonText(text)
+    return result.to_wire()
 
 
 def _params(params: Json) -> JsonObject:

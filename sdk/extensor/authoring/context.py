@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, Protocol
 
 from typing_extensions import TypeVar
 
+from extensor.contract.data import CallContext
 from extensor.contract.json import JsonObject
 
 C = TypeVar("C", default=None)
@@ -46,26 +47,34 @@ class Context(Generic[C]):
         config: C,
         line: Line,
         type_name: str,
-        request_id: str | None = None,
-        deployment_id: str | None = None,
-        symbolic_name: str | None = None,
-        deadline: float | None = None,
+        call: CallContext,
+        deadline: float | None,
     ) -> None:
         self.config = config
         self.type_name = type_name
         """The type asked for, ``name@version``."""
-        self.request_id = request_id
-        """The host's name for the call, for correlation."""
-        self.deployment_id = deployment_id
-        """The host's name for the deployment the call belongs to."""
-        self.symbolic_name = symbolic_name
-        """The resource's name in the template."""
+        self._call = call
         self._line = line
         self._deadline = deadline
         self._canceled = False
 
     config: C
     """The validated configuration, ``None`` when the provider declares none."""
+
+    @property
+    def request_id(self) -> str | None:
+        """The host's name for the call, for correlation."""
+        return self._call.request_id
+
+    @property
+    def deployment_id(self) -> str | None:
+        """The host's name for the deployment the call belongs to."""
+        return self._call.deployment_id
+
+    @property
+    def symbolic_name(self) -> str | None:
+        """The resource's name in the template."""
+        return self._call.symbolic_name
 
     @property
     def seconds_left(self) -> float | None:

@@ -18,11 +18,13 @@ class TypeFacts:
     def __init__(self, provider: Provider, registration: Registration) -> None:
         self._provider = provider
         self.registration = registration
+        self.name = str(registration.name)
+        """``name@version``."""
 
     @cached_property
     def type(self) -> ResourceType:
         """The type against which requests and results are checked."""
-        return self._provider.types.resource(str(self.registration.name))
+        return self._provider.types.resource(self.name)
 
     @cached_property
     def shape(self) -> Shape:
@@ -49,11 +51,14 @@ class TypeFacts:
         known = set(body.properties) if isinstance(body, ObjectType) else set(body.base_properties)
         return DEPLOYMENT_INSTRUCTIONS - known
 
-    def clean(self, properties: JsonObject) -> JsonObject:
-        """Without deployment instructions and without nulls, which stand for properties that are not given."""
+    def clean(self, properties: JsonObject, *, nulls: bool) -> JsonObject:
+        """Without deployment instructions and without nulls, which stand for properties that are not given.
+
+        `nulls` says whether there may be any.
+        """
         if not self.instructions.isdisjoint(properties):
             properties = {name: value for name, value in properties.items() if name not in self.instructions}
-        return without_nulls(properties, self.type.body) if _has_null(properties) else properties
+        return without_nulls(properties, self.type.body) if nulls and _has_null(properties) else properties
 
 
 def without_nulls(value: Json, type_: Type | None) -> Json:

@@ -1,6 +1,7 @@
 """One writer at a time for each identity."""
 
 from collections import deque
+from collections.abc import Hashable
 
 from extensor.rpc.runtime import Runtime, Slot
 
@@ -10,9 +11,9 @@ class IdentityLocks:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._held: dict[str, deque[_Waiter]] = {}
+        self._held: dict[Hashable, deque[_Waiter]] = {}
 
-    async def acquire(self, identity: str) -> None:
+    async def acquire(self, identity: Hashable) -> None:
         """Wait until nobody else holds `identity`, and hold it."""
         waiters = self._held.get(identity)
         if waiters is None:
@@ -28,7 +29,7 @@ class IdentityLocks:
                 self.release(identity)
             raise
 
-    def release(self, identity: str) -> None:
+    def release(self, identity: Hashable) -> None:
         """Hand the lock to who waits longest. Call it on the event loop's thread."""
         waiters = self._held[identity]
         while waiters:

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
 from extensor.authoring import log
@@ -40,7 +40,7 @@ class Caller:
         operation: Operation,
         ctx: Context[Any],
         model: Any,
-        identity: str | None,
+        identity: Hashable | None,
         before: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
         """What the handler returns, called alone on its identity when one is given, after `before`.
@@ -67,7 +67,7 @@ class Caller:
             if identity is not None:
                 self.locks.release(identity)
 
-    def _in_thread(self, operation: Operation, ctx: Context[Any], model: Any, identity: str | None) -> Slot:
+    def _in_thread(self, operation: Operation, ctx: Context[Any], model: Any, identity: Hashable | None) -> Slot:
         slot = self._runtime.slot()
 
         def done(result: Any, error: BaseException | None) -> None:

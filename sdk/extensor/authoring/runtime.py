@@ -16,6 +16,9 @@ from extensor.contract.verbs import Verb
 from extensor.errors import OperationFailed, Unavailable
 from extensor.rpc.runtime import current_runtime
 
+MOST_SPELLINGS = 1024
+"""As many ways to ask for types are remembered."""
+
 
 class ProviderRuntime:
     """Serves the four verbs of one provider's types to any connection. Made inside the event loop it serves on."""
@@ -31,12 +34,17 @@ class ProviderRuntime:
         self.last_config: Config | None = None
         """The configuration last seen: hosts send the same with every call."""
         self._facts: dict[str, TypeFacts] = {}
+        self.admitted: dict[tuple[str, str, str], TypeFacts] = {}
+        """What was asked for before and is ours: provider, version and type, as hosts spell them."""
 
-    async def call(self, verb: Verb, data: ResourceData, line: CallLine) -> ResourceResult:
-        """Serve one call. Raises `OperationFailed` and nothing else but cancellation; all it says is masked."""
+    async def call(self, verb: Verb, data: ResourceData, line: CallLine, text: bytes | None = None) -> ResourceResult:
+        """Serve one call. Raises `OperationFailed` and nothing else but cancellation; all it says is masked.
+
+        `text` is the message that the data come from, if they do: what it shows to be absent is not looked for.
+        """
         if self.closing:
             raise Unavailable("the provider is shutting down")
-        call = Call(self, verb, data, line)
+        call = Call(self, verb, data, line, text)
         self._running.add(call)
         try:
             return await call.run()
@@ -54,6 +62,12 @@ class ProviderRuntime:
     def on_loop_thread(self) -> bool:
         """Whether this is the thread of the event loop that serves."""
         return threading.get_ident() == self._thread
+
+    def admit(self, asked: tuple[str, str, str], facts: TypeFacts) -> None:
+        """Remember in `admitted`; hosts spell their wishes in few ways, and a hostile one gets no more room."""
+        if len(self.admitted) >= MOST_SPELLINGS:
+            self.admitted.clear()
+        self.admitted[asked] = facts
 
     def facts(self, type_name: str) -> TypeFacts:
         """What is known of a type. Raises `OperationFailed` with the code ``UnknownResourceType``."""

@@ -1,15 +1,16 @@
 """What a host sends with each verb: ResourceData (P-DATA-*)."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from extensor.contract.codes import ErrorCode
 from extensor.contract.faults import ContractViolation, Fault
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
-from extensor.contract.unknown import decode_unknowns, encode_unknowns
+from extensor.contract.unknown import decode_unknowns, encode_unknowns, may_hold_markers
+from extensor.contract.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Import:
     """The provider asked for. `version` is the least version that will do; `config` is a deploy-time constant."""
 
@@ -19,7 +20,7 @@ class Import:
     config_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallContext:
     """How a call is bounded and named. `deadline_seconds` counts from the request's arrival."""
 
@@ -29,7 +30,7 @@ class CallContext:
     symbolic_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResourceData:
     """The params of all four verbs, decoded: unknown markers are `Unknown` objects."""
 
@@ -63,14 +64,18 @@ class ResourceData:
         return wire
 
     @classmethod
-    def from_wire(cls, params: Json) -> "ResourceData":
+    def from_wire(cls, params: Json, text: bytes | None = None) -> "ResourceData":
         """Read `params`. Raises `ContractViolation` with every fault and its path.
+
+        `text` is the JSON they come from, where it is at hand: what cannot be in it need not be looked for.
 
         Members the contract does not name are ignored, so that a newer host can talk to an older provider, except
         inside `properties`, where the resource's type decides.
         """
-        if isinstance(params, dict) and (plain := _plain(params)) is not None:
-            return plain
+        if isinstance(params, dict):
+            plain = _plain(params, text is None or may_hold_markers(text))
+            if plain is not None:
+                return plain
         faults: list[Fault] = []
         top = _object(params, (), faults)
         wire_import = _member(top, "import", (), faults)
@@ -92,7 +97,7 @@ class ResourceData:
         )
 
 
-def _plain(top: JsonObject) -> ResourceData | None:
+def _plain(top: JsonObject, markers: bool) -> ResourceData | None:
     """The usual request, read without a look at what could be wrong with it; ``None`` for any other."""
     imported, type_, properties = top.get("import"), top.get("type"), top.get("properties")
     if type(imported) is not dict or type(properties) is not dict or type(type_) is not str or not type_:
@@ -107,12 +112,10 @@ def _plain(top: JsonObject) -> ResourceData | None:
     context = _context(top, faults) if top.get("context") is not None else _NO_CONTEXT
     if faults:
         return None
-    return ResourceData(
-        Import(provider, version, _decode(config, ("import", "config")) if config else {}, config_id),
-        type_,
-        _decode(properties, ("properties",)),
-        context,
-    )
+    if markers:
+        config = _decode(config, ("import", "config")) if config else {}
+        properties = _decode(properties, ("properties",))
+    return ResourceData(Import(provider, version, config or {}, config_id), type_, properties, context)
 
 
 _NO_CONTEXT = CallContext()

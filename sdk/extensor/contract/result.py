@@ -1,15 +1,16 @@
 """What a provider answers: ResourceResult (P-RESULT-*)."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from extensor.contract.codes import ErrorCode
 from extensor.contract.data import json_kind
 from extensor.contract.faults import ContractViolation, Fault
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.unknown import decode_unknowns, encode_unknowns
+from extensor.contract.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PreviewMetadata:
     """Paths in four classes, each path in one at most. On previews only (P-RESULT-05)."""
 
@@ -42,7 +43,7 @@ class PreviewMetadata:
         return cls(paths("readOnly"), paths("immutable"), paths("calculated"), paths("unknown"))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResourceResult:
     """The result of all four verbs, decoded. `properties` is ``None`` only after a delete (P-RESULT-03)."""
 
@@ -51,11 +52,11 @@ class ResourceResult:
     config_id: str | None = None
     metadata: PreviewMetadata | None = None
 
-    def to_wire(self) -> JsonObject:
-        """The `result` member, markers and escapes applied."""
+    def to_wire(self, *, plain: bool = False) -> JsonObject:
+        """The `result` member, markers and escapes applied; `plain` says that nothing here needs them."""
         wire: JsonObject = {
-            "properties": encode_unknowns(self.properties),
-            "identifiers": encode_unknowns(self.identifiers),
+            "properties": self.properties if plain else encode_unknowns(self.properties),
+            "identifiers": self.identifiers if plain else encode_unknowns(self.identifiers),
         }
         if self.config_id is not None:
             wire["configId"] = self.config_id

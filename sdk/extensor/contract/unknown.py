@@ -155,6 +155,11 @@ def encode_unknowns(value: Json) -> Json:
     return _encoded(value) if _holds_markers(value) else value
 
 
+def may_hold_markers(text: bytes) -> bool:
+    """Whether a JSON text may hold a marker or an escaped look-alike: a search of its bytes, much less than a walk."""
+    return b'unknown"' in text or b"\\u00" in text
+
+
 def _holds_markers(value: Json) -> bool:
     """Whether anything in a value differs between Python and the wire. Most values hold nothing of the kind."""
     todo = [value]

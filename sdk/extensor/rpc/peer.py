@@ -326,7 +326,7 @@ class Peer:
         assert serving is not None
         if isinstance(message, dict):
             if "method" in message:
-                serving.take(message)
+                serving.take(message, frame)
                 return
             if "result" in message or "error" in message:
                 self._on_answer(message)
@@ -334,7 +334,7 @@ class Peer:
             reason = "neither a call nor an answer"
         elif isinstance(message, list):
             if self._is_server or (message and all(isinstance(member, dict) for member in message)):
-                serving.take_batch(message, self._on_answer)
+                serving.take_batch(message, frame, self._on_answer)
                 return
             reason = "a list of no messages"
         else:

@@ -14,6 +14,15 @@ MessageId: TypeAlias = int | str | float | None
 """A request's id as it came, with its JSON type. An integer may have any size."""
 
 
+class JsonText:
+    """A result that a serving callback has written itself, as the JSON text of `extensor.rpc.codec.encode`."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+
 class Request:
     """One request or notification on its way through the serving callback."""
 
@@ -28,6 +37,7 @@ class Request:
         "on_cancel",
         "params",
         "peer",
+        "text",
     )
 
     def __init__(
@@ -37,6 +47,7 @@ class Request:
         params: Json,
         peer: "Peer",
         is_notification: bool,
+        text: bytes = b"",
     ) -> None:
         self.id = id
         self.method = method
@@ -45,6 +56,8 @@ class Request:
         self.peer = peer
         """The connection it came by; a callback may call and notify through it."""
         self.is_notification = is_notification
+        self.text: bytes | None = text
+        """The message or batch it came in. Who needs it no more should let it go: it may be large."""
         self.canceled = False
         """Whether the peer took it back or the connection is ending; its answer is then error -32800 whatever comes."""
         self.on_cancel: Callable[[], None] | None = None
@@ -75,7 +88,7 @@ class Request:
 OnError: TypeAlias = Callable[[Exception], JsonObject | None]
 """Hears of an unexpected exception of a callback; may return the `data` of the error answer, for a `Failure`'s id."""
 
-Serve: TypeAlias = Callable[[Request], Awaitable[Json]]
+Serve: TypeAlias = Callable[[Request], Awaitable[Json | JsonText]]
 """Serves one request: returns the result, or raises `RpcFailure`."""
 
 
@@ -89,7 +102,7 @@ class RpcFailure(Exception):
         super().__init__(message)
 
 
-def result_answer(id: MessageId, result: Json) -> JsonObject:  # noqa: A002
+def result_answer(id: MessageId, result: Json | JsonText) -> JsonObject:  # noqa: A002
     """The envelope of a result."""
     return {"jsonrpc": "2.0", "id": id, "result": result}
 

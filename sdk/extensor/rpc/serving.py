@@ -10,6 +10,7 @@ from extensor.rpc.codec import CodecError, encode
 from extensor.rpc.engine import EngineChooser, envelope_fault, invalid_answer
 from extensor.rpc.outbox import Outbox
 from extensor.rpc.requests import (
+    JsonText,
     MessageId,
     OnError,
     Request,
@@ -65,11 +66,11 @@ class Serving:
         """How many requests run."""
         return len(self._active)
 
-    def take(self, message: JsonObject) -> None:
-        """Serve a request or notification that came alone."""
-        self._start(message, self._reply)
+    def take(self, message: JsonObject, text: bytes) -> None:
+        """Serve a request or notification that came alone, as that text."""
+        self._start(message, text, self._reply)
 
-    def take_batch(self, members: list[Json], settle: Callable[[JsonObject], None]) -> None:
+    def take_batch(self, members: list[Json], text: bytes, settle: Callable[[JsonObject], None]) -> None:
         """Serve a batch (JSON-RPC 2.0, section 6). Answers to calls of ours among its members go to `settle`."""
         if not members:
             self._post(invalid_answer("an empty batch"), None)
@@ -82,7 +83,7 @@ class Serving:
                     settle(member)
                     batch.reply(None, None)
                 elif isinstance(member, dict):
-                    self._start(member, batch.reply)
+                    self._start(member, text, batch.reply)
                 else:
                     batch.reply(None, invalid_answer("a member of the batch is no object"))
 
@@ -121,7 +122,7 @@ class Serving:
     def _is_idle(self, besides: Request | None) -> bool:
         return len(self._active) == (besides in self._active)
 
-    def _start(self, message: JsonObject, reply: Reply) -> None:
+    def _start(self, message: JsonObject, text: bytes, reply: Reply) -> None:
         fault = envelope_fault(message)
         if fault is not None:
             reply(fault["id"], fault)
@@ -136,7 +137,7 @@ class Serving:
         if (refusal := self._refusal(id, notification)) is not None:
             reply(id, None if notification else refusal)
             return
-        request = Request(id, method, params, self._peer, notification)
+        request = Request(id, method, params, self._peer, notification, text)
         self._active.add(request)
         if id is not None:
             self._by_id[_key(id)] = request
@@ -204,7 +205,11 @@ class Serving:
 
     def _encode(self, answer: JsonObject, id: MessageId) -> bytes:  # noqa: A002
         try:
-            data = encode(answer)
+            result = answer.get("result")
+            if type(result) is JsonText:
+                data = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(id), result.data)
+            else:
+                data = encode(answer)
         except CodecError as error:
             return encode(internal_answer(id, self._on_error(error)))
         if len(data) > self._limits.max_message_bytes:

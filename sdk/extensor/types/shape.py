@@ -1,7 +1,7 @@
 """What a type says about handling a body: which properties name it, which are hidden, which are left out."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
 from extensor.contract.json import Json, JsonObject
@@ -30,8 +30,11 @@ class Shape:
         "_body",
         "_names",
         "calculated",
+        "holds_secrets",
+        "holds_write_only",
         "identifiers",
         "immutable",
+        "lone_identifier",
         "read_only",
         "required_identifiers",
         "secret",
@@ -45,6 +48,12 @@ class Shape:
         """The properties that name the resource; an object that holds identifiers counts by those."""
         self.required_identifiers: tuple[Path, ...] = tuple(path for path, required in named if required)
         """Those that a `get` must give."""
+        self.lone_identifier: str | None = str(named[0][0][0]) if len(named) == 1 and len(named[0][0]) == 1 else None
+        """The property that alone names the resource, where one does and it is no nested one."""
+        self.holds_secrets = _reaches(body, "secret")
+        """Whether a secret can lie anywhere in a body."""
+        self.holds_write_only = _reaches(body, "write_only")
+        """Whether a write-only property can lie anywhere in a body."""
         paths: dict[Kind, list[Path]] = {kind: [] for kind in KINDS}
         _collect(body, (), (), paths)
         self.read_only = tuple(paths["read_only"])
@@ -62,12 +71,23 @@ class Shape:
         """One text per identity, for locks and look-ups: the identifiers as JSON with sorted names."""
         return _as_one_text(self.identifiers_of(properties))
 
+    def key_of(self, properties: JsonObject) -> Hashable | None:
+        """The same for a table in this process, cheaper to make; ``None`` when nothing names the resource."""
+        if self.lone_identifier is not None:
+            name = properties.get(self.lone_identifier)
+            if type(name) is str:
+                return name
+        named = self.identifiers_of(properties)
+        return (_as_one_text(named),) if named else None
+
     def mask(self, properties: Json) -> Json:
         """A copy with each secret value replaced by ``***``; unknown and null ones stay."""
         return _walk(properties, self._body, "secret", _masked)
 
     def secrets_in(self, properties: Json) -> list[Json]:
         """The secret values in a body, for a `Redactor` to learn."""
+        if not self.holds_secrets:
+            return []
         found: list[Json] = []
 
         def note(value: Json) -> Json:
@@ -79,7 +99,9 @@ class Shape:
         return found
 
     def without_write_only(self, properties: JsonObject) -> JsonObject:
-        """A copy without the write-only properties, nested ones included."""
+        """The properties without the write-only ones, nested ones included; the same object when there can be none."""
+        if not self.holds_write_only:
+            return properties
         return _walk(properties, self._body, "write_only", _dropped)
 
     def without_read_only(self, properties: JsonObject) -> JsonObject:
