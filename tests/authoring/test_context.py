@@ -66,6 +66,7 @@ async def test_a_host_that_did_not_say_so_gets_no_notifications(provider: Provid
     assert "info: the key is ***" in capsys.readouterr().err
 
 
+@pytest.mark.reported("E12")
 async def test_a_token_comes_from_the_host_with_what_the_service_asked_for_and_is_never_logged(provider: Provider):
     asked: list[JsonObject] = []
 

@@ -98,6 +98,7 @@ async def test_what_an_author_raises_reaches_the_host_unchanged(
     assert failure.correlation_id is None
 
 
+@pytest.mark.reported("W33")
 @pytest.mark.parametrize(
     "error", [TypeError("f() takes no arguments"), KeyError("hunter22"), RuntimeError("at /srv/x")]
 )
@@ -185,6 +186,7 @@ async def test_secrets_are_masked_in_what_an_author_says():
     assert failure.resource == {"identifiers": {"name": "***"}}
 
 
+@pytest.mark.reported("E10")
 async def test_a_failure_tells_what_exists_by_then():
     def save(ctx: SaveContext, desired: Note) -> Note:
         ctx.record({"name": "a"}, {"text": "half"})
@@ -251,6 +253,7 @@ USES = [
 ]
 
 
+@pytest.mark.reported("P02")
 @pytest.mark.parametrize("use", USES)
 async def test_a_preview_that_needs_an_unknown_says_which(use: str):
     provider = provider_of(lambda ctx, desired: desired, _use(use))

@@ -146,6 +146,7 @@ async def test_nothing_to_change_shows_the_current_state(properties: dict[str, A
     assert set(result.metadata.read_only) == {"$.properties.spec.state", "$.properties.revision"}
 
 
+@pytest.mark.reported("P01")
 async def test_unknowns_are_echoed_where_they_stand_with_their_expressions():
     unknown = Unknown("[reference('b').x]")
     result = await preview(Boxes(CURRENT), {"name": "a", "tags": ["x", unknown], "labels": unknown})

@@ -64,6 +64,7 @@ def test_secrets_do_not_show_when_a_model_is_printed():
     assert "password=None" in repr(Web(name="a"))
 
 
+@pytest.mark.reported("I12")
 def test_over_puts_what_was_given_over_what_is_there():
     current = Web(name="a", port=Port(number=80, protocol="udp"), labels={"x": "1"}, size=5)
     desired = Web(name="a", port=Port(number=81), labels={"y": "2"})

@@ -140,6 +140,7 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
+@pytest.mark.reported("I09")
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @settings(max_examples=50, deadline=None)
 @given(first=st.none() | bodies, request=with_holes())

@@ -32,6 +32,7 @@ with_unknowns = st.recursive(
 )
 
 
+@pytest.mark.reported("P01")
 @given(plain)
 def test_no_plain_value_is_ever_taken_for_an_unknown(value: Any) -> None:
     wire = encode_unknowns(value)
@@ -80,6 +81,7 @@ USES: dict[str, Callable[[Any], object]] = {
 }
 
 
+@pytest.mark.reported("P02")
 @pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
 def test_using_an_unknown_fails_and_names_the_property(use: Callable[[Any], object]) -> None:
     with pytest.raises(UnknownValueError, match=r"\$\.properties\.name") as caught:
@@ -96,6 +98,7 @@ def test_an_unknown_can_be_stored_compared_by_identity_and_copied() -> None:
     assert repr(unknown) == "<Unknown at $.a>"
 
 
+@pytest.mark.reported("P02")
 def test_json_refuses_to_write_an_unknown() -> None:
     with pytest.raises(TypeError):
         json.dumps({"a": Unknown()})

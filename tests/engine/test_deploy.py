@@ -84,6 +84,7 @@ async def test_a_failure_skips_what_depends_on_it_and_nothing_else(stack, world,
     assert result.outputs == {}
 
 
+@pytest.mark.reported("T01", "T02")
 async def test_nothing_of_a_skipped_resource_is_evaluated(stack, world, make) -> None:
     result = await stack.deploy(
         make.template(
@@ -99,6 +100,7 @@ async def test_nothing_of_a_skipped_resource_is_evaluated(stack, world, make) ->
     assert world.boxes["", "live"]["text"] == "plain"
 
 
+@pytest.mark.reported("T02")
 async def test_an_unguarded_reference_to_a_skipped_resource_says_what_to_do(stack, world, make) -> None:
     result = await stack.deploy(
         make.template(
@@ -111,11 +113,13 @@ async def test_an_unguarded_reference_to_a_skipped_resource_says_what_to_do(stac
     assert world.calls == []
 
 
+@pytest.mark.reported("T07")
 async def test_an_existing_resource_with_a_false_condition_is_not_read(stack, world, make) -> None:
     await stack.deploy(make.template({"gone": make.box("gone", _existing=True, _condition=False)}))
     assert world.calls == []
 
 
+@pytest.mark.reported("T06")
 async def test_an_existing_resource_is_read_and_never_written(stack, world, make) -> None:
     world.boxes["", "there"] = {"name": "there", "text": "hello", "size": 5}
     result = await stack.deploy(
@@ -133,6 +137,24 @@ async def test_an_existing_resource_is_read_and_never_written(stack, world, make
     assert [record.symbolic_name for record in stack.show().resources] == ["copy"]
 
 
+@pytest.mark.reported("T06")
+async def test_one_existing_resource_may_have_many_names_and_be_read_in_a_loop(stack, world, make) -> None:
+    world.boxes["", "there"] = {"name": "there", "text": "hello"}
+    result = await stack.deploy(
+        make.template(
+            {
+                "one": make.box("there", _existing=True),
+                "many": make.box("there", _existing=True, _copy={"name": "many", "count": 3}),
+                "copy": make.box("copy", text="[format('{0} {1}', reference('one').text, reference('many[2]').text)]"),
+            }
+        )
+    )
+    assert result.errors == ()
+    assert world.boxes["", "copy"]["text"] == "hello hello"
+    assert world.verbs(Verb.SAVE) == ["copy"]
+
+
+@pytest.mark.reported("T06")
 async def test_two_resources_with_one_identity_are_refused_before_anything_is_saved(stack, world, make) -> None:
     result = await stack.deploy(make.template({"a": make.box("same"), "b": make.box("same")}))
     assert result.status == "Failed"
@@ -178,7 +200,8 @@ async def test_a_loop_element_may_refer_to_the_one_before_it(stack, world, make)
     assert world.boxes["", "n3"]["text"] == "xxxx"
 
 
-@pytest.mark.parametrize("form", ["first", "FIRST", "box/first", "[format('{0}', 'first')]", "/x/BOX@1.0/First"])
+@pytest.mark.reported("T18")
+@pytest.mark.parametrize("form", ["first", "FIRST", "box/first", "[format('{0}', 'first')]", "/x/BOX@1.0/First", "Box/1"])
 async def test_a_dependency_may_be_a_symbol_or_a_resource_id_in_any_case(stack, world, make, form) -> None:
     resources = {"second": make.box("2", needs=[form]), "first": make.box("1")}
     assert (await stack.deploy(make.template(resources))).status == "Succeeded"
@@ -284,6 +307,7 @@ async def test_a_resource_whose_condition_became_false_is_deleted(stack, world, 
     assert world.names() == set()
 
 
+@pytest.mark.reported("D06")
 async def test_a_renamed_symbol_keeps_its_resource(stack, world, make) -> None:
     await stack.deploy(make.template({"old": make.box("x")}))
     world.forget_calls()
@@ -317,6 +341,7 @@ async def test_two_symbols_may_swap_their_resources(stack, world, make) -> None:
     }
 
 
+@pytest.mark.reported("D06")
 async def test_a_provider_that_spells_identifiers_its_own_way_does_not_lose_the_resource(stack, world, make) -> None:
     world.identify = lambda properties: {"name": str(properties["name"]).lower(), "uid": "7"}
     await stack.deploy(make.template({"a": make.box("Name")}))
@@ -351,6 +376,7 @@ async def test_a_moved_configuration_makes_a_new_resource_and_deletes_the_old_on
     assert world.calls[-1].data.imported.config_id == "there"
 
 
+@pytest.mark.reported("D06")
 async def test_without_a_named_control_plane_a_changed_configuration_is_the_same_resource(stack, world, make) -> None:
     def keyed(key):
         imports = {"b": {"provider": "boxes", "version": "1.0.0", "config": {"key": key}}}
@@ -362,6 +388,7 @@ async def test_without_a_named_control_plane_a_changed_configuration_is_the_same
     assert world.names() == {"x"}
 
 
+@pytest.mark.reported("E10")
 async def test_a_half_failed_save_is_recorded_with_what_it_made(stack, world, make) -> None:
     def fail(verb, data):
         if verb is Verb.SAVE:
@@ -376,6 +403,19 @@ async def test_a_half_failed_save_is_recorded_with_what_it_made(stack, world, ma
     assert world.names() == set()
 
 
+@pytest.mark.reported("I04")
+async def test_a_second_deployment_succeeds_whatever_others_added_meanwhile(stack, world, make) -> None:
+    entries = make.template({"a": make.box("a", text="hi"), "b": make.box("b", text="[reference('a').text]")})
+    await stack.deploy(entries)
+    world.boxes["", "a"] |= {"labels": {"theirs": "1"}, "stamp": 99}
+    assert (await stack.what_if(entries)).changes == ()
+    result = await stack.deploy(entries)
+    assert (result.status, result.errors) == ("Succeeded", ())
+    assert world.boxes["", "a"]["labels"] == {"theirs": "1"}
+    assert world.verbs(Verb.DELETE) == []
+
+
+@pytest.mark.reported("I10")
 async def test_what_was_created_and_then_failed_is_adopted_by_the_next_run(stack, world, make) -> None:
     def fail(verb, data):
         raise OperationFailed("after the fact")
@@ -419,6 +459,7 @@ async def test_a_save_whose_outcome_is_unclear_is_recorded_as_such(stack, world,
     assert world.names() == set()
 
 
+@pytest.mark.reported("E13")
 async def test_a_broken_provider_fails_its_own_resources_only(stack, world, make) -> None:
     world.broken["ruins"] = StartFailed("provider ruins exited with code 1")
     imports = {"b": {"provider": "boxes", "version": "1.0.0"}, "r": {"provider": "ruins", "version": "1.0.0"}}
@@ -429,6 +470,7 @@ async def test_a_broken_provider_fails_its_own_resources_only(stack, world, make
     assert [record.symbolic_name for record in stack.show().resources] == ["good"]
 
 
+@pytest.mark.reported("E13")
 async def test_a_provider_that_no_resource_uses_is_not_started(stack, world, make) -> None:
     imports = {"b": {"provider": "boxes", "version": "1.0.0"}, "r": {"provider": "ruins", "version": "1.0.0"}}
     await stack.deploy(make.template({"a": make.box("a")}, imports=imports))
@@ -555,6 +597,7 @@ async def test_without_types_a_symbol_with_another_identity_does_not_orphan_the_
     assert [record.identifiers for record in stack.show().resources] == [{"name": "new"}]
 
 
+@pytest.mark.reported("P15")
 async def test_a_save_is_never_given_an_unknown_value(stack, world, make) -> None:
     resources = {
         "a": make.box("a", text="late"),

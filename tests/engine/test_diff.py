@@ -1,5 +1,6 @@
 """What counts as a change, and what is shown of it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,11 +34,13 @@ def test_what_the_template_leaves_out_is_never_a_change(body, more) -> None:
     assert kinds({**more, **body}, body) == {}
 
 
+@pytest.mark.reported("I02")
 def test_values_that_the_service_filled_in_are_not_managed() -> None:
     before = {"name": "a", "created": "2020", "spec": {"replicas": 1, "filled": True}}
     assert kinds(before, {"name": "a", "spec": {"replicas": 1}}) == {}
 
 
+@pytest.mark.reported("I05")
 def test_labels_that_others_added_are_left_alone() -> None:
     assert kinds({"labels": {"own": "1", "theirs": "2"}}, {"labels": {"own": "1"}}) == {}
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def done(before: dict[tuple[str, str], JsonObject], after: dict[tuple[str, str],
     )
 
 
+@pytest.mark.reported("I09")
 @settings(max_examples=60, deadline=None)
 @given(
     first=templates,

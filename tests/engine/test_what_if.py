@@ -38,6 +38,7 @@ async def test_after_a_deployment_nothing_would_change(stack, world, make) -> No
     assert result.unchanged == 2
 
 
+@pytest.mark.reported("P16")
 async def test_only_the_changed_property_shows(stack, world, make) -> None:
     await stack.deploy(make.template({"a": make.box("a", text="hi", labels={"k": "v"}), "b": make.box("b")}))
     result = await stack.what_if(make.template({"a": make.box("a", text="ho", labels={"k": "v"}), "b": make.box("b")}))
@@ -46,6 +47,7 @@ async def test_only_the_changed_property_shows(stack, world, make) -> None:
     assert result.unchanged == 1
 
 
+@pytest.mark.reported("P09")
 async def test_a_preview_makes_only_get_and_preview_calls_and_no_state(stack, world, make, tmp_path) -> None:
     world.boxes["", "there"] = {"name": "there", "text": "x"}
     await stack.what_if(
@@ -57,6 +59,7 @@ async def test_a_preview_makes_only_get_and_preview_calls_and_no_state(stack, wo
     assert not (tmp_path / ".extensor").exists()
 
 
+@pytest.mark.reported("P15")
 async def test_only_previews_see_unknown_values(stack, world, make) -> None:
     entries = make.template({"a": make.box("a", text="x"), "b": make.box("b", text="[string(reference('a').size)]")})
     world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
@@ -67,6 +70,7 @@ async def test_only_previews_see_unknown_values(stack, world, make) -> None:
     assert not any(has_unknown(call.data.properties) for call in world.calls if call.verb is not Verb.PREVIEW_SAVE)
 
 
+@pytest.mark.reported("P03")
 async def test_what_a_new_resource_will_tell_only_later_is_unknown_and_so_is_every_function_of_it(
     stack, world, make
 ) -> None:
@@ -79,6 +83,7 @@ async def test_what_a_new_resource_will_tell_only_later_is_unknown_and_so_is_eve
     assert "reference('a').size" in after.expression
 
 
+@pytest.mark.reported("P07")
 async def test_a_reference_to_an_unchanged_resource_is_resolved_from_what_is_there(stack, world, make) -> None:
     entries = make.template({"a": make.box("a", text="hi"), "b": make.box("b", text="[string(reference('a').size)]")})
     await stack.deploy(entries)
@@ -88,6 +93,7 @@ async def test_a_reference_to_an_unchanged_resource_is_resolved_from_what_is_the
     assert [call.data.properties["text"] for call in world.calls if call.verb is Verb.PREVIEW_SAVE] == ["hi", "2"]
 
 
+@pytest.mark.reported("P07")
 async def test_a_reference_to_a_resource_that_will_change_is_unknown(stack, world, make) -> None:
     def entries(text):
         return make.template(
@@ -102,6 +108,7 @@ async def test_a_reference_to_a_resource_that_will_change_is_unknown(stack, worl
     assert is_unknown(after)
 
 
+@pytest.mark.reported("P06")
 async def test_secrets_are_masked_before_and_after(stack, world, make) -> None:
     def entries():
         return make.template(
@@ -115,6 +122,7 @@ async def test_secrets_are_masked_before_and_after(stack, world, make) -> None:
     assert "canary" not in repr(result)
 
 
+@pytest.mark.reported("I01")
 async def test_drift_by_hand_is_shown(stack, world, make) -> None:
     entries = make.template({"a": make.box("a", text="hi")})
     await stack.deploy(entries)
@@ -145,6 +153,7 @@ async def test_what_is_gone_already_is_no_delete(stack, world, make) -> None:
     assert (await stack.what_if(make.template({}))).changes == ()
 
 
+@pytest.mark.reported("P13")
 async def test_with_an_unknown_configuration_the_provider_is_not_started(stack, world, make) -> None:
     world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
     imports = {
@@ -205,6 +214,7 @@ async def test_a_provider_that_does_not_start_is_a_fault(stack, world, make) -> 
     assert "code 3" in result.faults[0].fault.message
 
 
+@pytest.mark.reported("I02")
 async def test_what_others_filled_in_is_no_change(stack, world, make) -> None:
     entries = make.template({"a": make.box("a", labels={"own": "1"})})
     await stack.deploy(entries)

@@ -59,6 +59,7 @@ async def test_a_timeout_travels_as_the_deadline_and_an_own_deadline_stays(
     ]
 
 
+@pytest.mark.reported("W25", "W26")
 async def test_a_call_that_takes_too_long_is_canceled_at_the_provider_and_its_late_answer_dropped(
     program: Program, note: Note, monkeypatch: pytest.MonkeyPatch
 ):
@@ -121,6 +122,7 @@ async def test_progress_reaches_the_host(program: Program, note: Note):
     assert heard[0].call == CallLabel("resource/save", "note@1.0", "web", None)
 
 
+@pytest.mark.reported("W09")
 async def test_a_stray_line_on_stdout_is_skipped_and_reported_with_provider_call_and_first_bytes(
     program: Program, note: Note
 ):
@@ -136,6 +138,7 @@ async def test_a_stray_line_on_stdout_is_skipped_and_reported_with_provider_call
         assert part in entry.message
 
 
+@pytest.mark.reported("W09")
 async def test_a_stray_line_in_place_of_the_answer_is_named_in_the_timeout(
     program: Program, note: Note, monkeypatch: pytest.MonkeyPatch
 ):
@@ -270,6 +273,7 @@ async def test_a_callers_cancel_is_heard_while_the_provider_does_not_read(progra
                 assert scope.cancelled_caught
 
 
+@pytest.mark.reported("E01")
 async def test_all_that_a_provider_says_of_a_failure_arrives(program: Program, note: Note):
     with anyio.fail_after(10):
         async with Host() as host:

@@ -42,6 +42,7 @@ async def gone(pid: int) -> None:
         await anyio.sleep(0.01)
 
 
+@pytest.mark.reported("W15")
 async def test_all_pending_calls_fail_within_a_second_with_exit_code_and_stderr(
     program: Program, note: Note, tmp_path: Path
 ):
@@ -62,6 +63,7 @@ async def test_all_pending_calls_fail_within_a_second_with_exit_code_and_stderr(
         assert "panic while saving fatal" in str(error)
 
 
+@pytest.mark.reported("W15")
 async def test_a_killed_provider_is_reported_with_its_signal(program: Program, note: Note):
     errors: list[BaseException] = []
     started = anyio.Event()
@@ -90,6 +92,7 @@ async def test_the_next_call_after_a_death_starts_the_provider_again(program: Pr
             assert session.starts == 2
 
 
+@pytest.mark.reported("W16")
 async def test_a_provider_that_ignores_everything_is_killed_in_bounded_time(program: Program):
     with anyio.fail_after(10):
         async with Host(ladder=QUICK) as host:

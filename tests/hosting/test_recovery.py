@@ -113,6 +113,7 @@ async def kill_when_sent(pid: int, group: anyio.abc.TaskGroup) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.reported("E04", "E07")
 @pytest.mark.parametrize("verb", Verb)
 async def test_throttling_is_waited_out_over_the_wire_for_every_verb(
     verb: Verb, program: Program, note: Note, clock: HandClock

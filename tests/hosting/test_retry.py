@@ -84,6 +84,7 @@ def data(note: Callable[..., ResourceData]) -> ResourceData:
     return note("n", text="t", context=CallContext(symbolic_name="myNote"))
 
 
+@pytest.mark.reported("E04", "E07")
 @pytest.mark.parametrize("verb", Verb)
 async def test_a_throttled_call_of_any_verb_waits_as_asked_and_then_succeeds(
     verb: Verb, data: ResourceData, clock: HandClock
@@ -146,6 +147,7 @@ async def test_each_try_may_take_what_is_left_of_the_budget(data: ResourceData, 
     assert script.asked == [(Verb.SAVE, 60), (Verb.SAVE, 60 - 5 - 10.5)]
 
 
+@pytest.mark.reported("E03")
 async def test_without_a_budget_no_try_has_a_limit(data: ResourceData, clock: HandClock):
     script = Script((5000, Unavailable("down")), DONE, clock=clock)
     await Operation(script, Verb.SAVE, data, budget=None, clock=clock).perform()
@@ -198,6 +200,7 @@ async def test_a_get_that_is_throttled_is_waited_for(data: ResourceData, clock: 
     assert script.times[2] - script.times[1] >= 4
 
 
+@pytest.mark.reported("E03")
 async def test_a_save_that_ran_out_of_time_is_looked_at_once_more(data: ResourceData, clock: HandClock):
     script = Script((61, CallTimedOut("late")), DONE, clock=clock)
     result = await Operation(script, Verb.SAVE, data, budget=60, clock=clock).perform()
@@ -206,6 +209,7 @@ async def test_a_save_that_ran_out_of_time_is_looked_at_once_more(data: Resource
     assert script.asked[1][1] is not None
 
 
+@pytest.mark.reported("E03")
 async def test_a_save_that_ran_out_of_time_and_does_not_show_says_so_and_is_not_repeated(
     data: ResourceData, clock: HandClock
 ):

@@ -152,6 +152,7 @@ async def test_a_wrong_greeting_is_refused_with_what_is_wrong(program: Program, 
                 await host.start(program("wrong_shapes", mode))
 
 
+@pytest.mark.reported("W13")
 async def test_two_thousand_lines_on_stderr_before_the_first_answer_do_not_stall_the_start(program: Program):
     heard: list[LogEntry] = []
     with anyio.fail_after(20):
@@ -190,6 +191,7 @@ async def test_providers_start_in_parallel(program: Program):
             assert len({session.pid for session in sessions}) == 4
 
 
+@pytest.mark.reported("E13")
 async def test_a_lazy_provider_is_not_started_before_it_is_used_and_a_broken_one_harms_nobody(program: Program):
     with anyio.fail_after(10):
         async with Host() as host:

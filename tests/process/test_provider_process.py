@@ -64,6 +64,7 @@ def test_piped_in_requests_are_answered_without_a_handshake_before_the_process_e
     assert child.process.wait(EXIT_SECONDS) == 0
 
 
+@pytest.mark.reported("W01")
 @pytest.mark.parametrize(
     "env",
     [
@@ -105,6 +106,7 @@ class Handler(ResourceHandler[Note]):
 """
 
 
+@pytest.mark.reported("W08")
 @pytest.mark.parametrize("env", [{}, {"PYTHONUNBUFFERED": "1"}])
 def test_whatever_prints_shows_in_the_log_and_never_on_the_wire(start: Start, resource_data: Data, env: dict[str, str]):
     child = start(NOISE, env=env)
@@ -313,6 +315,7 @@ def test_shutdown_answers_and_then_the_end_of_input_exits_0(start: Start):
     assert child.end(EXIT_SECONDS) == 0
 
 
+@pytest.mark.reported("W19")
 @pytest.mark.parametrize("ask", ["provider/shutdown", "resource/save"])
 def test_a_host_that_closes_everything_gets_exit_code_0_and_no_trace(start: Start, resource_data: Data, ask: str):
     child = start()
@@ -433,6 +436,7 @@ def test_tcp_needs_a_token_from_the_environment_and_from_the_host(start: Start, 
                 assert wanted in json.loads(wire.readline())
 
 
+@pytest.mark.reported("W30")
 def test_an_address_that_cannot_be_used_is_refused_with_the_reason(start: Start):
     address = f"{'x' * 150}/p.sock"
     long = start(args=("--listen", f"unix:{address}"))

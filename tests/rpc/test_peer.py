@@ -109,6 +109,7 @@ async def test_many_calls_at_once_each_get_their_own_answer(peers: Any) -> None:
         assert client.pending == 0
 
 
+@pytest.mark.reported("W26")
 async def test_a_call_that_times_out_is_cancelled_at_the_other_side(peers: Any) -> None:
     slow = Slow()
     violations: list[str] = []
@@ -147,6 +148,7 @@ async def test_a_large_answer_arrives_and_one_above_the_limit_is_one_error(peers
         assert await client.call("text", 3) == "xxx"
 
 
+@pytest.mark.reported("W12")
 async def test_the_limit_is_exact_to_the_byte(peers: Any) -> None:
     limits = Limits(max_message_bytes=1000)
     call = len('{"jsonrpc":"2.0","method":"echo","params":"","id":1}')

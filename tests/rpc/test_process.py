@@ -56,6 +56,7 @@ def piped(loop: str) -> Iterator[Any]:
             pipe.close()
 
 
+@pytest.mark.reported("W01")
 @pytest.mark.parametrize("framing", ["lines", "headers"])
 def test_the_wire_is_utf_8_whatever_the_locale(loop: str, framing: str) -> None:
     text = "naïve 日本 🚀 \u2028\r"

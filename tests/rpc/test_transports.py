@@ -155,6 +155,7 @@ async def test_a_file_that_is_no_socket_is_not_touched(tmp_path: Path) -> None:
     assert path.read_text() == "mine"
 
 
+@pytest.mark.reported("W30")
 async def test_a_socket_path_too_long_is_refused_with_path_length_and_limit(tmp_path: Path) -> None:
     path = str(tmp_path / ("x" * 150))
     for attempt in (listen(f"unix:{path}", never), connect_unix(path)):

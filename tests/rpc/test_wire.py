@@ -32,6 +32,7 @@ def codes(answer: Any) -> Any:
     return [(item.get("id"), item["error"]["code"]) for item in (answer if isinstance(answer, list) else [answer])]
 
 
+@pytest.mark.reported("W20")
 @pytest.mark.parametrize("id", ["1", "007", "", 9007199254740993, 2**80, -(2**70), 0, -1, 1.5, 1.0, "日本", None])
 async def test_an_id_comes_back_with_its_type_and_value(wire: Any, id: Any) -> None:  # noqa: A002
     async with wire(serve) as (raw, _):
@@ -53,11 +54,13 @@ async def test_params_of_any_kind_reach_the_callback_which_may_refuse_them(wire:
         assert codes(await raw.ask(call(2, "object", params=params))) == [(2, -32602)]
 
 
+@pytest.mark.reported("W23")
 async def test_an_empty_batch_is_one_error(wire: Any) -> None:
     async with wire(serve) as (raw, _):
         assert codes(await raw.ask(b"[]\n")) == [(None, -32600)]
 
 
+@pytest.mark.reported("W23")
 async def test_members_of_a_batch_that_are_no_objects_get_an_error_each(wire: Any) -> None:
     async with wire(serve) as (raw, _):
         answer = await raw.ask([None])
@@ -66,6 +69,7 @@ async def test_members_of_a_batch_that_are_no_objects_get_an_error_each(wire: An
         assert codes(await raw.ask([1, 2, []])) == [(None, -32600)] * 3
 
 
+@pytest.mark.reported("W23")
 async def test_a_batch_answers_its_calls_in_one_array_and_its_notifications_not_at_all(wire: Any) -> None:
     heard: list[Any] = []
     note = {"jsonrpc": "2.0", "method": "note", "params": [1]}
@@ -173,6 +177,7 @@ async def test_a_first_line_of_neither_framing_is_answered_and_the_next_one_deci
 BODY = b'{"jsonrpc":"2.0","id":1,"method":"echo"}'
 
 
+@pytest.mark.reported("W06", "W07")
 @pytest.mark.parametrize(
     "block",
     [
@@ -281,6 +286,7 @@ def cancel(id: Any) -> dict[str, Any]:  # noqa: A002
     return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": id}}
 
 
+@pytest.mark.reported("W25")
 @pytest.mark.parametrize("id", [7, "7", 7.5, 2**80])
 async def test_a_cancelled_call_is_answered_exactly_once(wire: Any, id: Any) -> None:  # noqa: A002
     gate = Gate()

@@ -27,6 +27,7 @@ def typed(found: Json) -> tuple[type, Json]:
     return type(found), found
 
 
+@pytest.mark.reported("T16")
 @pytest.mark.parametrize(
     ("expression", "due"),
     [
@@ -171,6 +172,7 @@ def test_a_function_gives(expression: str, due: Json) -> None:
     assert typed(run(expression)) == typed(due)
 
 
+@pytest.mark.reported("T16")
 @pytest.mark.parametrize(
     ("expression", "says"),
     [

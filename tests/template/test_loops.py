@@ -132,6 +132,7 @@ def test_a_wrong_loop_or_name_is_named_with_its_place(
     assert caught.value.path == path
 
 
+@pytest.mark.reported("T21")
 def test_one_bracket_is_taken_off_a_level(value: Callable[..., Json]) -> None:
     nested = {"template": {"outputs": {"o": "[[concat('a', 'b')]", "p": "[[[[x]"}, "[[k]": "[x"}}
     assert value(nested) == {"template": {"outputs": {"o": "[concat('a', 'b')]", "p": "[[[x]"}, "[k]": "[x"}}

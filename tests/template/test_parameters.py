@@ -19,6 +19,7 @@ def faults(given: dict[str, Json], **parameters: dict[str, Any]) -> list[tuple[s
     return [(str(fault.code), fault.path) for fault in check_parameters(parse_template(declared(**parameters)), given)]
 
 
+@pytest.mark.reported("T13")
 def test_defaults_are_resolved_by_need_in_any_order(value: Callable[..., Json]) -> None:
     chain = {
         "c": {"type": "string", "defaultValue": "[concat(parameters('b'), '-c', variables('v'))]"},
@@ -29,6 +30,7 @@ def test_defaults_are_resolved_by_need_in_any_order(value: Callable[..., Json]) 
     assert value("[parameters('c')]", parameters=chain, variables=variables, given={"a": "x"}) == "x-b-cX-B"
 
 
+@pytest.mark.reported("T13")
 def test_a_circle_of_defaults_and_variables_is_named(value: Callable[..., Json]) -> None:
     with pytest.raises(TemplateError, match=re.escape("in a circle: One -> two -> three -> One")) as caught:
         value(
@@ -72,6 +74,7 @@ def test_the_first_fault_of_a_long_chain_is_the_one_that_is_told(value: Callable
     assert caught.value.path == "$.variables.v0"
 
 
+@pytest.mark.reported("T16")
 def test_all_faults_of_the_given_values_are_told_at_once() -> None:
     given: dict[str, Json] = {"nmae": "x", "count": 3.14, "kind": "yelow", "tags": {"a": 1}, "list": []}
     template = parse_template(

@@ -120,6 +120,7 @@ def test_length_is_bounded() -> None:
     assert parse(f"['{'x' * 24_572}']") == Literal("x" * 24_572)
 
 
+@pytest.mark.reported("T21")
 @pytest.mark.parametrize(
     ("text", "expression", "stands_for"),
     [

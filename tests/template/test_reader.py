@@ -190,6 +190,7 @@ def test_a_byte_order_mark_is_no_fault() -> None:
     assert parse_template('\ufeff{"resources": []}').resources == {}
 
 
+@pytest.mark.reported("T16")
 def test_integers_keep_all_64_bits() -> None:
     template = parse_template('{"resources": [], "variables": {"a": [9007199254740993, -9223372036854775808]}}')
     assert template.variables["a"] == [2**53 + 1, -(2**63)]

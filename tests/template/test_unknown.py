@@ -88,6 +88,7 @@ def test_what_does_not_need_the_unknown_is_known(expression: str, known: Json) -
     assert open_scope().evaluate(expression) == known
 
 
+@pytest.mark.reported("T02")
 def test_a_guarded_reference_is_not_evaluated() -> None:
     def refuse(name: str) -> Json:
         raise Refusal(f"the resource '{name}' takes no part")

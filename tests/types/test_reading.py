@@ -295,6 +295,7 @@ def _with(item: dict[str, Any]) -> Callable[[], TypeIndex]:
     return _types({**EMPTY, "properties": {"p": item}}, {"$type": "StringType"})
 
 
+@pytest.mark.reported("O13")
 @pytest.mark.parametrize(
     ("make", "told"),
     [

@@ -128,6 +128,7 @@ SIGN_IN = DiscriminatedObjectType(
 )
 
 
+@pytest.mark.reported("T23")
 def test_a_wrong_variant_is_told_at_the_property() -> None:
     def config(body: Any, purpose: Any = "config") -> list[tuple[str | None, str]]:
         return [

@@ -149,6 +149,7 @@ def test_a_transient_failure_is_told_and_tried_again(stage: Any) -> None:
     assert re.search(told + "Throttled: one at a time", done.stderr)
 
 
+@pytest.mark.reported("E01")
 def test_a_providers_structured_error_reaches_text_and_json_whole(stage: Any) -> None:
     stage.template(
         {
@@ -215,3 +216,43 @@ def test_types_are_written_for_the_compiler(stage: Any, project: Any) -> None:
 
     failed = stage.json("types", "no-such-provider", "--out", "types", code=1)
     assert failed["errors"][0]["code"] == "ProviderNotFound"
+
+
+@pytest.mark.reported("T16")
+def test_integers_of_64_bits_are_exact_from_end_to_end(stage: Any) -> None:
+    large = [2**31, 2**53 + 1, -(2**63), 2**63 - 1]
+    stage.template(
+        {"n": stage.resource("number", name="n", value="[add(parameters('n'), 1)]", more=large)},
+        parameters={"n": {"type": "int"}},
+        outputs={
+            "value": {"type": "int", "value": "[reference('n').value]"},
+            "more": {"type": "array", "value": "[reference('n').more]"},
+        },
+    )
+    given = ("-p", f"n={2**53}")
+    (change,) = stage.json("what-if", "main.json", *given)["changes"]
+    assert {item["path"]: item["after"] for item in change["delta"]} == {
+        "$.properties.name": "n",
+        "$.properties.value": 2**53 + 1,
+        "$.properties.more": large,
+    }
+    outputs = stage.json("deploy", "main.json", *given)["outputs"]
+    assert {name: output["value"] for name, output in outputs.items()} == {"value": 2**53 + 1, "more": large}
+    assert (stage.folder / "n.number").read_text() == f"{2**53 + 1} {large}"
+
+
+@pytest.mark.reported("T16")
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (3.14, "whole number"),
+        ("[mul(9223372036854775807, 2)]", "does not fit into 64 bits"),
+        ("[json('3.14')]", "whole number"),
+    ],
+)
+def test_what_is_no_integer_of_64_bits_is_refused_at_its_place(stage: Any, value: Any, says: str) -> None:
+    stage.template({"n": stage.resource("number", name="n", value=value)})
+    (error,) = stage.json("deploy", "main.json", code=1)["errors"]
+    assert error["path"] == "$.resources.n.properties.value"
+    assert says in error["message"]
+    assert list(stage.folder.glob("*.number")) == []

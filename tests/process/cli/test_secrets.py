@@ -27,6 +27,7 @@ def safe(stage: Any) -> Any:
     return stage
 
 
+@pytest.mark.reported("P06")
 def test_a_changed_secret_is_masked_before_and_after_in_text_and_json(safe: Any) -> None:
     deployed = safe.run("deploy", "main.json", "-p", "key=@old", "--output", "json", "--verbose")
     assert deployed.returncode == 0, deployed
@@ -42,12 +43,14 @@ def test_a_changed_secret_is_masked_before_and_after_in_text_and_json(safe: Any)
     ]
 
 
+@pytest.mark.reported("T20")
 def test_a_secure_output_is_a_mask_and_a_plain_one_is_not(safe: Any) -> None:
     outputs = safe.json("deploy", "main.json", "-p", "key=@old")["outputs"]
     assert outputs["plain"] == {"type": "string", "value": "fine"}
     assert (outputs["key"]["type"].lower(), outputs["key"]["value"]) == ("securestring", "***")
 
 
+@pytest.mark.reported("T20")
 def test_the_record_holds_no_secret(safe: Any) -> None:
     safe.json("deploy", "main.json", "-p", "key=@old")
     kept = b"".join(path.read_bytes() for path in (safe.folder / ".extensor").iterdir())

@@ -76,6 +76,7 @@ LINKS = [
 ]
 
 
+@pytest.mark.reported("F04", "F05")
 @pytest.mark.parametrize("path", LINKS)
 def test_a_symbolic_link_is_refused_alike_by_every_verb_and_stays(
     trap: tuple[Path, Path], snapshot: Snapshot, path: str

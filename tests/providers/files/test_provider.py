@@ -127,6 +127,7 @@ BYTES = [
 ]
 
 
+@pytest.mark.reported("F07")
 @pytest.mark.parametrize("content", BYTES)
 def test_bytes_given_in_base64_come_back_and_a_second_look_shows_no_change(
     host: Host, root: Path, content: bytes
@@ -148,6 +149,7 @@ def test_bytes_given_in_base64_come_back_and_a_second_look_shows_no_change(
     assert shown == content
 
 
+@pytest.mark.reported("F12")
 @pytest.mark.parametrize("content", [one.decode() for one in BYTES if one != b"\xff\0\xfe"])
 def test_text_is_kept_byte_for_byte(host: Host, root: Path, content: str) -> None:
     saved = host.properties("save", "file", path="f", content=content)
@@ -165,6 +167,7 @@ def test_what_get_shows_can_be_saved_again(host: Host, root: Path) -> None:
         assert (root / name).read_bytes() == content
 
 
+@pytest.mark.reported("F08", "I01")
 def test_modes_have_defaults_and_drift_is_shown_and_restored(host: Host, root: Path) -> None:
     assert host.properties("save", "file", path="f", content="x")["mode"] == "0644"
     assert host.properties("save", "directory", path="d") == {"path": "d", "mode": "0755"}
@@ -177,6 +180,7 @@ def test_modes_have_defaults_and_drift_is_shown_and_restored(host: Host, root: P
     assert (oct((root / "f").stat().st_mode), oct((root / "d").stat().st_mode)) == ("0o100644", "0o40755")
 
 
+@pytest.mark.reported("I12")
 def test_a_mode_that_is_not_given_is_left_as_it_is(host: Host, root: Path) -> None:
     host.call("save", "file", path="f", content="x", mode="0600")
     host.call("save", "directory", path="d", mode="0700")
@@ -195,6 +199,7 @@ def test_a_file_above_the_limit_is_shown_by_digest_and_size_alike_everywhere(hos
     assert host.properties("get", "file", path="f") == whole
 
 
+@pytest.mark.reported("D01")
 def test_absence_is_an_error_to_get_and_a_success_to_delete(host: Host) -> None:
     for kind in ("file", "directory"):
         for path in ("missing", "not/here/either"):
@@ -204,6 +209,7 @@ def test_absence_is_an_error_to_get_and_a_success_to_delete(host: Host) -> None:
             assert host.call("delete", kind, path=path)["properties"] is None
 
 
+@pytest.mark.reported("F15")
 def test_twenty_files_under_one_missing_parent_are_saved_at_once(host: Host, root: Path) -> None:
     answers = host.many(*(("save", "file", {"path": f"a/b/{n}", "content": str(n)}) for n in range(20)))
     assert [answer.get("error") for answer in answers] == [None] * 20
@@ -257,6 +263,7 @@ def test_every_fault_is_told_with_its_place_by_preview_and_save_alike(
     assert list(root.iterdir()) == []
 
 
+@pytest.mark.reported("F04", "F05")
 @pytest.mark.parametrize("verb", ["previewSave", "save", "get", "delete"])
 @pytest.mark.parametrize("kind", ["file", "directory"])
 def test_a_symbolic_link_is_refused_alike_by_all_verbs(host: Host, root: Path, verb: str, kind: str) -> None:
@@ -273,6 +280,7 @@ def test_a_symbolic_link_is_refused_alike_by_all_verbs(host: Host, root: Path, v
 
 
 class TestPreview:
+    @pytest.mark.reported("F01")
     def test_nothing_is_touched_by_it_times_included(self, host: Host, root: Path, snapshot: Snapshot) -> None:
         host.call("save", "file", path="d/f", content="x")
         os.utime(root / "d/f", ns=(1, 2))

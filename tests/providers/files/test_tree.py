@@ -30,6 +30,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.reported("F12")
 @pytest.mark.parametrize(
     "content", [b"a\n", b"a", b"a\r\nb", b"", "\ufeffx".encode(), b"\xff\0\xfe", bytes(range(256)) * 9000]
 )
@@ -76,6 +77,7 @@ def test_a_directory_has_its_mode_from_the_first_moment_where_the_umask_lets_it(
     assert mode_of(root / "d") == 0o755
 
 
+@pytest.mark.reported("D11")
 def test_a_change_of_mode_alone_is_made_in_place(tree: Tree, root: Path) -> None:
     tree.write_file(("f",), b"x", 0o644)
     before = (root / "f").stat()
@@ -85,6 +87,7 @@ def test_a_change_of_mode_alone_is_made_in_place(tree: Tree, root: Path) -> None
     assert (after.st_ino, after.st_mtime_ns, mode_of(root / "f")) == (before.st_ino, before.st_mtime_ns, 0o600)
 
 
+@pytest.mark.reported("I01")
 def test_a_mode_changed_by_hand_is_seen_and_restored(tree: Tree, root: Path) -> None:
     tree.write_file(("f",), b"x", 0o644)
     (root / "f").chmod(0o755)
@@ -114,6 +117,7 @@ def test_a_file_that_is_overwritten_is_never_absent_nor_half_written(tree: Tree,
     assert seen <= set(contents)
 
 
+@pytest.mark.reported("F06")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o400])
 def test_no_file_in_the_folder_is_ever_wider_open_than_the_final_mode(
     tree: Tree, root: Path, umask: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, mode: int
@@ -138,6 +142,7 @@ def test_no_file_in_the_folder_is_ever_wider_open_than_the_final_mode(
     assert [oct(one) for one in seen if one & ~mode] == []
 
 
+@pytest.mark.reported("F15")
 def test_twenty_files_under_one_missing_parent_are_saved_at_once(tree: Tree, root: Path) -> None:
     start = threading.Barrier(20)
 
@@ -260,6 +265,7 @@ def test_the_owner_of_an_overwritten_file_stays(tree: Tree, root: Path) -> None:
 
 
 class TestDelete:
+    @pytest.mark.reported("D02")
     def test_one_path_is_deleted_by_twenty_callers(self, tree: Tree, root: Path) -> None:
         for _ in range(10):
             tree.write_file(("d", "f"), b"x", 0o644)
@@ -273,6 +279,7 @@ class TestDelete:
                 list(pool.map(delete, range(20)))
             assert not (root / "d/f").exists()
 
+    @pytest.mark.reported("D02")
     def test_one_directory_is_deleted_by_twenty_callers(self, tree: Tree, root: Path) -> None:
         tree.write_directory(("d",), 0o755)
         start = threading.Barrier(20)
@@ -293,6 +300,7 @@ class TestDelete:
         assert not caught.value.failure.transient
         assert len(list((root / "d").iterdir())) == 5
 
+    @pytest.mark.reported("D03")
     def test_a_directory_that_someone_writes_to_is_a_transient_conflict(
         self, tree: Tree, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -309,6 +317,7 @@ class TestDelete:
             tree.remove_directory(("d",))
         assert caught.value.failure.transient
 
+    @pytest.mark.reported("D02")
     def test_a_directory_whose_files_are_deleted_meanwhile_goes_in_the_end(
         self, tree: Tree, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -104,5 +104,18 @@ class Busy(Notes):
         return write(desired)
 
 
+class Number(Properties):
+    name: Identifier[str]
+    value: int
+    more: list[int] = []
+
+
+@provider.resource("number@1.0")
+class Numbers(ResourceHandler[Number, Config]):
+    async def save(self, ctx: SaveContext[Config], desired: Number) -> Number:
+        Path(f"{desired.name}.number").write_text(f"{desired.value} {desired.more}", "utf-8")
+        return desired
+
+
 if __name__ == "__main__":
     provider.run()
