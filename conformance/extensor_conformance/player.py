@@ -4,11 +4,12 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from extensor.contract import Json, JsonObject
+from extensor.contract import Json, JsonObject, Verb
 from extensor_conformance.answers import Answer, ConnectionEnded, NoAnswer
 from extensor_conformance.case import Case, Seen, Trial
 from extensor_conformance.connection import Connection, Pending
 from extensor_conformance.kind import Kind
+from extensor_conformance.patience import READS
 from extensor_conformance.steps import (
     LAST,
     Answered,
@@ -78,6 +79,7 @@ class _Player:
 
     def _call(self, step: Call) -> None:
         sent = self._value(step.properties)
+        self._bench.settle(step.verb, sent)
         try:
             pending = self._send(step, sent)
             answer = _finish(step, pending)
@@ -132,6 +134,9 @@ class _Player:
                 self._broken(name, step, error, None)
 
     def _parallel(self, step: Parallel) -> None:
+        for call in step.calls:
+            if call.verb in READS:
+                self._bench.settle(call.verb, self._value(call.properties))
         began = time.monotonic()
         sent: list[tuple[Call, Json, Pending | Exception]] = []
         for call in sorted(step.calls, key=lambda item: item.delay):
@@ -165,7 +170,10 @@ class _Player:
 
     def _probe(self, step: ProbeStep) -> None:
         identifiers = self._value(step.identifiers)
-
+        if step.verb in ("mutate", "remove"):
+            self._bench.patience.changing(self._bench.kind, {"properties": identifiers})
+        elif step.verb == "exists":
+            self._bench.settle(Verb.GET, identifiers)
         found = self._bench.probe.ask(step.verb, self._kind().name, identifiers, step.change)
         self._trial.seen[step.name] = Seen(step, Answer(found))
 

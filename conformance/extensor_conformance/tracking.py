@@ -41,7 +41,7 @@ class Tracker(Monitor):
 
     def before_save(self, kind: Kind | None, params: JsonObject) -> None:
         """A save is about to leave."""
-        identifiers = _identifiers(kind, params)
+        identifiers = identifiers_in(kind, params)
         if kind is None or identifiers is None:
             return
         made = self._ledger.before_save(kind.name, identifiers)
@@ -51,7 +51,7 @@ class Tracker(Monitor):
 
     def answered(self, exchange: Exchange, kind: Kind | None) -> Iterator[Finding]:
         """A save or delete was answered."""
-        identifiers = _identifiers(kind, exchange.params)
+        identifiers = identifiers_in(kind, exchange.params)
         answer = exchange.answer
         if kind is not None and identifiers is not None and answer is not None:
             if exchange.verb is Verb.SAVE:
@@ -105,7 +105,8 @@ def _has_resource(error: object) -> bool:
     return isinstance(data, dict) and data.get("resource") is not None
 
 
-def _identifiers(kind: Kind | None, params: Json) -> JsonObject | None:
+def identifiers_in(kind: Kind | None, params: Json) -> JsonObject | None:
+    """What names the object in the params of a verb; `None` when nothing does."""
     if kind is None or not isinstance(params, dict):
         return None
     properties = params.get("properties")
