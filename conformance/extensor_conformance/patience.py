@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from extensor.contract import Json, JsonObject, Verb
 from extensor_conformance.kind import Kind
@@ -19,7 +19,8 @@ KEPT = 1000
 class Patience(Monitor):
     """Sees changes leave and end, for one worker; keeps nothing of types without a window."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._until: dict[str, float] = {}
         self._open: dict[str, float] = {}
         """Changes under way, with the window of their type."""
@@ -32,7 +33,7 @@ class Patience(Monitor):
             return
         with self._lock:
             if len(self._until) > KEPT:
-                now = time.monotonic()
+                now = self._clock()
                 self._until = {one: until for one, until in self._until.items() if until > now}
             self._open[key] = kind.fixture.consistency_window
             self._begin(key, kind.fixture.consistency_window)
@@ -59,10 +60,15 @@ class Patience(Monitor):
         """Seconds until a read of the object has to show what was done last; 0 when it has to already."""
         key = _key(kind, {"properties": properties})
         with self._lock:
-            return max(0.0, self._until.get(key, 0.0) - time.monotonic()) if key is not None else 0.0
+            return max(0.0, self._until.get(key, 0.0) - self._clock()) if key is not None else 0.0
+
+    @property
+    def remembered(self) -> int:
+        """How many objects it knows of."""
+        return len(self._until)
 
     def _begin(self, key: str, window: float) -> None:
-        self._until[key] = time.monotonic() + window
+        self._until[key] = self._clock() + window
 
 
 def _key(kind: Kind | None, params: JsonObject) -> str | None:

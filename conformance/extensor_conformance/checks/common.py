@@ -177,6 +177,13 @@ def wishes(draw: Draw, kind: Kind, base: JsonObject, count: int) -> list[JsonObj
     return made
 
 
+def doubles(saved: Answer, listing: Answer, step: str) -> list[Problem]:
+    """Whether the probe lists what was saved more than once."""
+    objects = listing.result.get("objects") if isinstance(listing.result, dict) else None
+    count = sum(1 for item in objects if item == saved.identifiers) if isinstance(objects, list) else 1
+    return [Problem(f"the probe lists {count} objects of that name", "$.identifiers", step)] if count > 1 else []
+
+
 @contextmanager
 def slow_save(bench: Bench, properties: JsonObject, seconds: float) -> Generator[tuple[JsonObject, bool]]:
     """Within the block one save of the yielded properties takes long, if there is a way; whether there is."""

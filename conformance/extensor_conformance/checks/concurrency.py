@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from extensor.contract import Json, JsonObject, Verb
 from extensor_conformance.adapters import Feature
 from extensor_conformance.answers import Answer
+from extensor_conformance.bodies import window
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
-from extensor_conformance.checks.common import about, apart, wishes
+from extensor_conformance.checks.common import about, apart, doubles, wishes
 from extensor_conformance.compare import differences
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
-from extensor_conformance.steps import Call, Parallel, Plan, Step
+from extensor_conformance.steps import Call, Parallel, Plan, ProbeStep, Step
 from extensor_conformance.verdicts import DiffRow, NotTested, Problem
 
 OBJECTS = 16
@@ -89,14 +90,17 @@ class OneWish(CaseCheck):
         """See `CaseCheck.plan`."""
         body = kind.valid(draw, full=draw.boolean())
         named = kind.identifiers(body)
+        saves = Parallel(tuple(Call(f"save {index}", Verb.SAVE, body) for index in range(EQUAL_SAVES)))
         steps: list[Step] = [
-            Parallel(tuple(Call(f"save {index}", Verb.SAVE, body) for index in range(EQUAL_SAVES))),
+            saves,
             Call("get", Verb.GET, named),
             Call("control", Verb.SAVE, body),
         ]
         if kind.has(Verb.DELETE):
             steps += [Call("delete", Verb.DELETE, named), Call("get after delete", Verb.GET, named)]
         yield Plan(tuple(steps))
+        world = (ProbeStep("world before", "list", {}), saves, Call("control", Verb.SAVE, body), *window(kind))
+        yield Plan((*world, ProbeStep("world", "list", {})), note="as the probe sees it")
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
@@ -119,6 +123,8 @@ class OneWish(CaseCheck):
                         f"{step} shows another object than was asked for", rows[0].path, step, ("seen", "asked"), rows
                     )
                 ]
+        if "world" in trial:
+            return doubles(control, trial["world"], "world")
         if "get after delete" in trial and trial["delete"].ok and trial["get after delete"].ok:
             message = "after one delete there still is an object: the saves made several"
             return [Problem(message, "$.properties", "get after delete")]

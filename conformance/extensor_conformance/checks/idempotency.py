@@ -19,6 +19,7 @@ from extensor_conformance.bodies import (
 )
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
+from extensor_conformance.checks.common import doubles
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
 from extensor_conformance.promises import broken_promises, changes, problem, same_identity
@@ -90,19 +91,12 @@ class RepeatedSave(CaseCheck):
             if rows:
                 return problem("the same save again gives another result", rows, step, "first", "again")
         if "world" in trial:
-            return self._counted(first, trial["world"])
+            return doubles(first, trial["world"], "world")
         if "get" in trial:
             rows = changes(first.properties, trial.result("get").properties, kind)
             if rows:
                 return problem("get shows another object than was saved", rows, "get", "saved", "got")
         return one_object(trial)
-
-    def _counted(self, saved: Answer, listing: Answer) -> list[Problem]:
-        objects = listing.result.get("objects") if isinstance(listing.result, dict) else None
-        count = sum(1 for item in objects if item == saved.identifiers) if isinstance(objects, list) else 1
-        if count > 1:
-            return [Problem(f"the probe lists {count} objects of that name", "$.identifiers", "world")]
-        return []
 
 
 @check("IDM-05", operations={Verb.SAVE, Verb.GET})
