@@ -142,11 +142,16 @@ class _Reader:
             secret_config=tuple(self._secret_paths),
             types=types,
             waivers=tuple(waivers),
-            probe=self._words(probe.get("command"), "probe.command"),
+            probe=tuple(self._beside(word) for word in self._words(probe.get("command"), "probe.command")),
             faults=self._table(data, "faults"),
             source=self._path,
             digest=digest,
         )
+
+    def _beside(self, word: str) -> str:
+        """A word that names a file beside this one as that file's full path: the probe runs where the provider does."""
+        found = self._path.parent / word
+        return str(found.resolve()) if found.is_file() else word
 
     def _type(self, table: Json, where: str) -> TypeFixture:
         if not isinstance(table, dict):

@@ -66,6 +66,13 @@ def test_everything_is_read(whole: Fixture, tmp_path: Path) -> None:
     assert len(whole.digest) == 64
 
 
+def test_a_probe_beside_the_file_is_found_from_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "probe.py").touch()
+    path = tmp_path / "conformance.toml"
+    path.write_text('probe = { command = ["python", "probe.py", "other.py"] }')
+    assert load_fixture(path).probe == ("python", str(tmp_path / "probe.py"), "other.py")
+
+
 def test_what_comes_from_the_environment_is_secret_unless_said_otherwise(whole: Fixture) -> None:
     assert set(whole.secrets) == {"very-secret-key", "pass-word-1"}
     assert set(whole.secret_config) == {("apiKey",), ("nested", "password")}
