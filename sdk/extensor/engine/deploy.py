@@ -15,7 +15,6 @@ from extensor.contract import (
     format_path,
     has_unknown,
 )
-from extensor.contract.redaction import Redactor
 from extensor.engine.answers import Answers, shows_secret
 from extensor.engine.calls import Failed, canceled
 from extensor.engine.connector import connected
@@ -45,7 +44,7 @@ from extensor.engine.results import (
     ResourceFault,
     ResourceOutcome,
 )
-from extensor.engine.secrecy import shown_outputs
+from extensor.engine.secrecy import RunRedactor, shown_outputs
 from extensor.engine.sessions import Connector, Session
 from extensor.engine.state import StackState, open_stack
 from extensor.errors import ExtensorError, TemplateError
@@ -70,7 +69,7 @@ async def deploy(
 
     Raises `TemplateError` for a template or parameters that cannot be, `StateError` when the state cannot be used.
     """
-    redactor = Redactor()
+    redactor = RunRedactor()
     outlet = Outlet(on_event, redactor)
     on_event = outlet.event
     with outlet.errors(), ungrouped():
@@ -183,7 +182,7 @@ class _Deployment:
                 self._note(prepared, "Canceled", answer.faults, started=started)
                 return False
             return self._failed(prepared, answer.faults, started)
-        self._run.learn(prepared, answer.properties)
+        self._run.learn_answer(prepared, answer.properties)
         for identifiers in (prepared.identifiers, answer.identifiers):
             if identifiers:
                 self._ledger.claim_unrecorded(
@@ -222,7 +221,7 @@ class _Deployment:
         if (fault := self._answers.fault(prepared, answer, record.identifiers)) is not None:
             return await self._mistaken(prepared, record, answer, fault, started)
         await self._ledger.saved(record, answer.identifiers, answer.config_id)
-        run.learn(prepared, answer.properties)
+        run.learn_answer(prepared, answer.properties)
         run.references.tell(key, answer.properties)
         self._note(prepared, "Saved", identifiers=record.identifiers, started=started)
         return True

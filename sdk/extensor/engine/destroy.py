@@ -7,7 +7,6 @@ from pathlib import Path
 import anyio
 
 from extensor.contract import Json
-from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Caller
 from extensor.engine.connector import connected
 from extensor.engine.events import (
@@ -32,6 +31,7 @@ from extensor.engine.results import (
     DestroyResult,
     ResourceFault,
 )
+from extensor.engine.secrecy import RunRedactor
 from extensor.engine.sessions import Connector, SessionPool
 from extensor.engine.state import StackState, open_stack, read_stack
 
@@ -61,7 +61,7 @@ async def destroy(
 
     Raises `TemplateError` that names the parameters when some are missing, `StateError` when the state cannot be used.
     """
-    redactor = Redactor()
+    redactor = RunRedactor()
     defaults = defaults_in(template_path or _deployed_template(state_dir, stack))
     for value in (*parameters.values(), *defaults.values()):
         redactor.learn(value)

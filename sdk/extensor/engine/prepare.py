@@ -10,6 +10,7 @@ import anyio
 from extensor.contract import Fault, Json, JsonObject, Path, has_unknown
 from extensor.contract.redaction import Redactor
 from extensor.engine.calls import Caller
+from extensor.engine.diff import masked
 from extensor.engine.events import OnEvent, ResourceRef, RunKind
 from extensor.engine.graph import Graph
 from extensor.engine.places import placed
@@ -19,6 +20,7 @@ from extensor.engine.results import DeploymentRequest, ResourceFault
 from extensor.engine.secrecy import (
     learn,
     learn_derived,
+    moved_names,
     names_in,
     secret_identifiers,
     tainted_paths,
@@ -44,6 +46,8 @@ class Prepared:
     settled: bool
     shape: Shape | None = None
     identifiers: JsonObject | None = None
+    moved: frozenset[str] = frozenset()
+    """Properties that may show what was given as a secret under other names."""
 
     def ref(self, identifiers: JsonObject | None = None) -> ResourceRef:
         """How the resource is named in events."""
@@ -127,6 +131,19 @@ class Run:
         """Keep the secrets in bodies of a resource out of everything that is told from now on."""
         self.has_secret_bodies = learn(self.redactor, prepared.shape, *bodies) or self.has_secret_bodies
 
+    def learn_answer(self, prepared: Prepared, body: Json) -> None:
+        """The same of what a provider answered, also where it shows under other names what it was given as a secret."""
+        self.learn(prepared, body)
+        if isinstance(body, dict) and (tainted := self.tainted(prepared)):
+            learn_derived(self.redactor, body, tainted, self.words)
+            prepared.moved |= moved_names(self.properties(prepared), tainted, body, prepared.shape)
+            self.has_secret_bodies = self.has_secret_bodies or bool(prepared.moved)
+
+    def shown(self, prepared: Prepared, body: JsonObject) -> Json:
+        """A copy of a body without secrets and without what depends on them."""
+        places = self.tainted(prepared) | {(name,) for name in prepared.moved}
+        return masked(body if prepared.shape is None else prepared.shape.mask(body), self.redactor, places)
+
     def secret_identifiers(self, prepared: Prepared) -> list[Fault]:
         """A fault for each identifier that depends on a secret."""
         return secret_identifiers(self.tainted(prepared), prepared.shape, prepared.instance.properties_path)
@@ -187,7 +204,7 @@ def prepare(
     faults.extend(ResourceFault(None, fault) for fault in _outputs_faults(scope))
     graph = make_graph(plan, scope, edges)
     deployment_id = str(uuid.uuid4())
-    secretless = _secretless(request, scope, veiling(references, lambda key: _shape_of(prepared, key)))
+    secretless = _secretless(request, scope, veiling(references, lambda key: _known_of(prepared, key)))
     scope.veil_errors(secretless)
     return Run(
         kind,
@@ -249,8 +266,8 @@ def _is_special(name: str, item: Json) -> bool:
     return (name == "copy" and isinstance(item, list)) or name.startswith("[")
 
 
-def _shape_of(prepared: dict[str, Prepared], key: str) -> Shape | None:
-    return prepared[key].shape if key in prepared else None
+def _known_of(prepared: dict[str, Prepared], key: str) -> tuple[Shape | None, frozenset[str]]:
+    return (prepared[key].shape, prepared[key].moved) if key in prepared else (None, frozenset())
 
 
 def _outputs_faults(scope: Scope) -> list[Fault]:

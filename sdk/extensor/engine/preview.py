@@ -133,7 +133,7 @@ class Previewer:
         if not isinstance(answer, Failed):
             seen.identifiers = answer.identifiers or seen.identifiers
             seen.before, seen.looked = answer.properties, True
-            self._run.learn(prepared, answer.properties)
+            self._run.learn_answer(prepared, answer.properties)
             self._run.references.tell(prepared.instance.key, answer.properties)
         elif is_absent(answer) and self._waits_for_change(prepared):
             seen.reason = "it is not there yet; the deployment may make it"
@@ -154,7 +154,7 @@ class Previewer:
             session, Verb.PREVIEW_SAVE, imported, prepared.ref(), properties, expected=_is_not_previewable
         )
         if not isinstance(answer, Failed):
-            self._run.learn(prepared, answer.properties)
+            self._run.learn_answer(prepared, answer.properties)
             if (fault := self._answers.duplicate(prepared, answer)) is not None:
                 self._fault(seen, fault)
                 return
@@ -191,7 +191,7 @@ class Previewer:
         answer = await self._run.caller.call(session, Verb.GET, imported, ref, identifiers, expected=is_absent)
         if not isinstance(answer, Failed):
             seen.before, seen.looked, seen.config_id = answer.properties, True, answer.config_id
-            self._run.learn(prepared, answer.properties)
+            self._run.learn_answer(prepared, answer.properties)
             seen.identifiers = answer.identifiers or seen.identifiers
             return True
         if is_absent(answer):

@@ -1,21 +1,59 @@
 """Where secrets of parameters and resources show through: what is learnt of them, and what they make secret in turn."""
 
+import base64
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 from extensor.contract import Fault, Json, JsonObject, Path, Unknown, find_unknowns, format_path
 from extensor.contract.redaction import MASK, Redactor
-from extensor.engine.diff import masked, same
+from extensor.engine.diff import masked, names_of, same
 from extensor.errors import TemplateError
 from extensor.template import Scope
 from extensor.types import Shape
 
 
-def veiled(name: str, value: Json, shape: Shape | None) -> Json:
-    """A copy of a resource's body in which each secret is an `Unknown`; the body itself when its type has none."""
-    if shape is None or not isinstance(value, dict):
+class RunRedactor(Redactor):
+    """Masks also what a provider may make of a secret that it was given: a plain digest (P-SECRET-03), and the text
+    that stands in base64."""
+
+    def add(self, secret: str) -> None:
+        """Learn a secret value."""
+        super().add(secret)
+        super().add(sha256(secret.encode("utf-8", "surrogatepass")).hexdigest())
+        try:
+            content = base64.b64decode(secret, validate=True)
+            super().add(sha256(content).hexdigest())
+            super().add(content.decode())
+        except ValueError:  # it is no base64, or of no text
+            return
+
+
+def veiled(name: str, value: Json, shape: Shape | None, moved: frozenset[str] = frozenset()) -> Json:
+    """A copy of a resource's body in which each secret is an `Unknown`, and so is what stands under the names in
+    `moved`; the body itself when there is neither."""
+    if not isinstance(value, dict):
+        return value
+    if moved:
+        value = {key: Unknown(expression_of(name, (key,))) if key in moved else item for key, item in value.items()}
+    if shape is None:
         return value
     shown = shape.mask(value)
     return value if shown is value else _veil(value, shown, name, ())
+
+
+def moved_names(given: JsonObject, tainted: frozenset[Path], shown: JsonObject, shape: Shape | None) -> frozenset[str]:
+    """The properties of an answer that may show what was given as a secret elsewhere: text for bytes, a digest, a size.
+
+    Where a property whose value depends on a secret is not shown in its place, those are the ones that were not given,
+    but for identifiers. A write-only property has no place to be shown in, so that nothing follows from its absence.
+    """
+    if shape is None:
+        return frozenset()
+    hidden = {names_of(path) for path in shape.write_only}
+    own = {path[0] for path in shape.identifiers}
+    if all(not path or _stands_at(shown, path) or names_of(path) in hidden for path in tainted):
+        return frozenset()
+    return frozenset(name for name in shown if name not in given and name not in own)
 
 
 def tainted_paths(known: Json, hidden: Json) -> frozenset[Path]:
@@ -34,9 +72,10 @@ def learn(redactor: Redactor, shape: Shape | None, *bodies: Json) -> bool:
 def learn_derived(redactor: Redactor, value: Json, tainted: frozenset[Path], words: str) -> None:
     """Have the redactor know what was made of secrets, but for texts in `words`, which everyone sees."""
     for path in tainted:
-        for text in texts_in(_at(value, path)):
-            if text not in words:
-                redactor.add(text)
+        if _stands_at(value, path):
+            for text in texts_in(_at(value, path)):
+                if text not in words:
+                    redactor.add(text)
 
 
 def texts_in(value: Json) -> Iterator[str]:
@@ -82,13 +121,15 @@ def secret_identifiers(paths: frozenset[Path], shape: Shape | None, place: Path)
             format_path((*place, *path)),
         )
         for path in sorted(paths, key=repr)
-        if _touches(tuple(part for part in path if isinstance(part, str)), shape)
+        if _touches(names_of(path), shape)
     ]
 
 
-def veiling(reference: Callable[[str], Json], shape_of: Callable[[str], Shape | None]) -> Callable[[str], Json]:
-    """The same references without what is secret in them."""
-    return lambda name: veiled(name, reference(name), shape_of(name))
+def veiling(
+    reference: Callable[[str], Json], known_of: Callable[[str], tuple[Shape | None, frozenset[str]]]
+) -> Callable[[str], Json]:
+    """The same references without what is secret in them; `known_of` tells a resource's shape and `moved_names`."""
+    return lambda name: veiled(name, reference(name), *known_of(name))
 
 
 def _taint(value: Json, name: str, secretless: Scope) -> frozenset[Path]:
@@ -125,6 +166,15 @@ def _is_unknown_at(body: Json, path: Path) -> bool:
         except (KeyError, IndexError, TypeError):
             return False
     return type(body) is Unknown
+
+
+def _stands_at(body: Json, path: Path) -> bool:
+    for part in path:
+        try:
+            body = body[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return body is not None
 
 
 def _at(body: Json, path: Path) -> Json:

@@ -3,7 +3,6 @@
 import anyio
 
 from extensor.contract import Fault
-from extensor.contract.redaction import Redactor
 from extensor.engine.connector import connected
 from extensor.engine.describe import describe
 from extensor.engine.events import OnEvent, RunFinished, ignore_events
@@ -14,6 +13,7 @@ from extensor.engine.outlet import Outlet
 from extensor.engine.prepare import prepare
 from extensor.engine.preview import Previewer
 from extensor.engine.results import DeploymentRequest
+from extensor.engine.secrecy import RunRedactor
 from extensor.engine.sessions import Connector
 from extensor.errors import TemplateError
 from extensor.template import Template, check_template
@@ -29,7 +29,7 @@ async def validate(
 
     Paths are places in the template. An empty list says that nothing is known to stand in the way.
     """
-    redactor = Redactor()
+    redactor = RunRedactor()
     outlet = Outlet(on_event, redactor)
     on_event = outlet.event
     with outlet.errors(), ungrouped():

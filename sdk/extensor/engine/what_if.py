@@ -2,12 +2,11 @@
 
 import anyio
 
-from extensor.contract import Json, JsonObject, Verb, format_path
-from extensor.contract.redaction import Redactor
+from extensor.contract import JsonObject, Verb, format_path
 from extensor.engine.calls import Failed, is_absent
 from extensor.engine.connector import connected
 from extensor.engine.describe import describe
-from extensor.engine.diff import Rules, left_out, masked, names_of, property_changes
+from extensor.engine.diff import Rules, left_out, names_of, property_changes
 from extensor.engine.events import OnEvent, RunFinished, ignore_events
 from extensor.engine.executor import InProcessExecutor
 from extensor.engine.grouping import ungrouped
@@ -19,6 +18,7 @@ from extensor.engine.providers import RecordedProviders, literal_defaults
 from extensor.engine.records import Record
 from extensor.engine.removal import ref_of
 from extensor.engine.results import Change, ChangeType, DeploymentRequest, PropertyChange, WhatIfResult
+from extensor.engine.secrecy import RunRedactor
 from extensor.engine.sessions import Connector
 from extensor.engine.state import Snapshot, read_stack
 from extensor.errors import ExtensorError
@@ -38,7 +38,7 @@ async def what_if(
 
     Raises `TemplateError` for a template or parameters that cannot be, `StateError` when the state cannot be read.
     """
-    redactor = Redactor()
+    redactor = RunRedactor()
     outlet = Outlet(on_event, redactor)
     on_event = outlet.event
     with outlet.errors(), ungrouped():
@@ -111,12 +111,7 @@ class _Comparison:
             rules = Rules(frozenset(map(names_of, shape.calculated)), frozenset(map(names_of, shape.read_only)))
         if seen.after is not None:
             rules = rules.told(seen.after.metadata)
-        tainted = self._run.tainted(prepared)
-
-        def mask(body: JsonObject) -> Json:
-            return masked(body if shape is None else shape.mask(body), self._run.redactor, tainted)
-
-        return property_changes(before, after, rules, mask)
+        return property_changes(before, after, rules, lambda body: self._run.shown(prepared, body))
 
     def _note(
         self, seen: Seen, change_type: ChangeType, delta: tuple[PropertyChange, ...] = (), reason: str | None = None

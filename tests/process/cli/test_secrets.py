@@ -1,6 +1,8 @@
 """Secrets stay out of everything that the command shows or keeps."""
 
+import base64
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -88,3 +90,57 @@ def test_a_configuration_with_a_secret_needs_it_again_to_destroy(stage: Any) -> 
     assert missing.returncode == 1
     assert "token" in missing.stderr
     assert stage.json("destroy", "main.json", "-p", "token=12345678")["status"] == "Succeeded"
+
+
+BYTES = {
+    "text": (b"old-hunter2", b"new-hunter3"),
+    "bytes": (b"\xff\0\xfe old", b"\xff\0\xfe new"),
+    "bytes then text": (b"\xff old", b"new-hunter3"),
+    "above what is shown": (b"hunter2" * 160_000, b"new-hunter3"),
+}
+
+
+@pytest.mark.reported("F07")
+@pytest.mark.parametrize(
+    ("named", "old", "new"),
+    [("content", *BYTES["text"]), *(("contentBase64", *contents) for contents in BYTES.values())],
+    ids=["content", *BYTES],
+)
+def test_secret_bytes_are_shown_by_no_command_under_any_name(stage: Any, named: str, old: bytes, new: bytes) -> None:
+    properties = {"path": "s", named: "[parameters('secret')]", "mode": "0600"}
+    stage.template(
+        {"secret": {"import": "files", "type": "file@1.0", "properties": properties}},
+        imports={
+            "files": {"provider": "files", "version": "1.0.0", "config": {"root": "root"}},
+            "notes": {"provider": "notes", "version": "1.0.0"},
+        },
+        parameters={"secret": {"type": "securestring"}},
+        outputs={
+            "all": {"type": "object", "value": "[reference('secret')]"},
+            "digest": {"type": "string", "value": "[reference('secret').sha256]"},
+            "text": {"type": "string", "value": "[coalesce(tryGet(reference('secret'), 'content'), 'none')]"},
+        },
+    )
+    told: list[str] = []
+
+    def run(verb: str, secret: bytes, *words: str) -> str:
+        (stage.folder / "value").write_bytes(base64.b64encode(secret) if named == "contentBase64" else secret)
+        done = stage.run(verb, "main.json", "-p", "secret=@value", *words)
+        assert done.returncode == 0, done
+        told.extend((done.stdout, done.stderr))
+        return done.stdout
+
+    run("deploy", old)
+    assert (stage.folder / "root/s").read_bytes() == old
+    run("what-if", new)
+    (change,) = json.loads(run("what-if", new, "--output", "json"))["changes"]
+    assert "$.properties.sha256" in {item["path"] for item in change["delta"]}
+    outputs = json.loads(run("deploy", new, "--output", "json"))["outputs"]
+    assert (outputs["all"]["value"]["path"], outputs["all"]["value"]["mode"]) == ("s", "0600")
+    assert (stage.folder / "root/s").read_bytes() == new
+    told += [path.read_text("latin-1") for path in (stage.folder / ".extensor").iterdir()]
+    everything = "\n".join(told)
+    for secret in (old, new):
+        text = secret.decode("utf-8", "backslashreplace")
+        for form in (text, json.dumps(text)[1:-1], base64.b64encode(secret).decode(), sha256(secret).hexdigest()):
+            assert form[:200] not in everything

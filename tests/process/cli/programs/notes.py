@@ -112,7 +112,7 @@ class Number(Properties):
 
 @provider.resource("number@1.0")
 class Numbers(ResourceHandler[Number, Config]):
-    async def save(self, ctx: SaveContext[Config], desired: Number) -> Number:
+    def save(self, ctx: SaveContext[Config], desired: Number) -> Number:
         Path(f"{desired.name}.number").write_text(f"{desired.value} {desired.more}", "utf-8")
         return desired
 
