@@ -121,7 +121,7 @@ def _folder() -> Path:
     if len(os.fsencode(place)) + _ROOM_FOR_NAME <= UNIX_PATH_LIMIT:
         return place
     place.rmdir()
-    return Path(tempfile.mkdtemp(prefix="conformance-", dir="/tmp"))  # noqa: S108 - mkdtemp makes it safely
+    return Path(tempfile.mkdtemp(prefix="conformance-", dir="/tmp"))
 
 
 def _connected(subject: Subject, timeout: float, process: Process | None) -> socket.socket:
