@@ -1,10 +1,10 @@
 """What the runtime does around a handler, seen from a host."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, RootModel, model_validator
 
 from extensor import (
     Context,
@@ -311,6 +311,46 @@ async def test_a_provider_without_configuration_takes_none():
         assert failed.value.failure.faults[0].path == "$.import.config.url"
         host.config = {}
         assert (await host.get("lamp@1.0", {"id": 1})).identifiers == {"id": 1}
+
+
+class ByPassword(BaseModel):
+    method: Literal["password"]
+    password: Secret[str]
+
+
+class ByCertificate(BaseModel):
+    method: Literal["certificate"]
+    thumbprint: str
+
+
+class SignIn(RootModel[Annotated[ByPassword | ByCertificate, Field(discriminator="method")]]):
+    pass
+
+
+@pytest.mark.reported("T23")
+async def test_a_configuration_may_have_variants_and_a_wrong_one_is_told_at_its_property():
+    class Handler(ResourceHandler[Lamp, SignIn]):
+        async def get(self, ctx: Context[SignIn], wanted: Lamp) -> Lamp | None:
+            ctx.log("info", f"signing in with {ctx.config.root!r}")
+            return wanted
+
+    provider = Provider("lamps", "1.0.0", config=SignIn)
+    provider.add("lamp@1.0", Handler)
+    async with connect(provider, config={"method": "password", "password": "hunter22"}) as host:
+        await host.get("lamp@1.0", {"id": 1})
+        assert "ByPassword" in host.logs[0]["message"]
+        assert "hunter22" not in host.logs[0]["message"]
+        for config, path, code in (
+            ({"method": "certificate"}, "thumbprint", "MissingProperty"),
+            ({"method": "certificate", "thumbprint": "x", "password": "hunter22"}, "password", "UnknownProperty"),
+            ({"method": "token"}, "method", "InvalidProperty"),
+            ({"thumbprint": "x"}, "method", "MissingProperty"),
+        ):
+            host.config = config
+            with pytest.raises(OperationFailed) as failed:
+                await host.get("lamp@1.0", {"id": 1})
+            faults = [(fault.path, fault.code) for fault in failed.value.failure.faults]
+            assert faults == [(f"$.import.config.{path}", code)]
 
 
 async def test_a_version_of_nought_serves_what_asks_for_an_earlier_one():
