@@ -20,7 +20,10 @@ def test_what_the_launch_adds_wins():
     assert environment({"PATH": "/mine", "KEY": "v"}, {"PATH": "/bin"}) == {"PATH": "/mine", "KEY": "v"}
 
 
-@pytest.mark.parametrize("name", ["PYTHONWARNINGS", "PYTHONSTARTUP", "PYTHONIOENCODING", "PYTHONINSPECT", "LD_PRELOAD"])
+@pytest.mark.parametrize(
+    "name",
+    ["PYTHONWARNINGS", "PYTHONSTARTUP", "PYTHONIOENCODING", "PYTHONINSPECT", "LD_PRELOAD", "EXTENSOR_TEST_FAULTS"],
+)
 def test_variables_that_change_how_a_program_behaves_do_not_pass(name: str):
     assert environment(base={name: "1"}) == {}
 
