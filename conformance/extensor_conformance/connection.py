@@ -22,6 +22,20 @@ class Hello:
     """The answer as it came."""
 
 
+@dataclass(frozen=True, slots=True)
+class VerbCall:
+    """A call of one of the four verbs, as `Connection.call_verb` takes it."""
+
+    verb: Verb
+    type: str
+    properties: Json
+    config: JsonObject
+    config_id: str | None = None
+    context: Mapping[str, Json] | None = None
+    provider: str | None = None
+    version: str | None = None
+
+
 class Pending(ABC):
     """A request under way."""
 
@@ -62,6 +76,9 @@ class Connection(ABC):
         """The handshake. Raises `Failed` when it is refused or its answer is none."""
 
     @abstractmethod
+    def send_verb(self, call: VerbCall) -> Pending:
+        """Send a call of a verb."""
+
     def call_verb(
         self,
         verb: Verb,
@@ -78,6 +95,7 @@ class Connection(ABC):
 
         `provider` and `version` are those of the handshake unless given; `context` is sent only when given.
         """
+        return self.send_verb(VerbCall(verb, type_, properties, config or {}, config_id, context, provider, version))
 
     @abstractmethod
     def ping(self, *, timeout: float | None = None) -> Answer:

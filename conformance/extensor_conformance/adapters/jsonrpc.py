@@ -3,13 +3,10 @@
 import itertools
 import json
 import os
-import select
 import signal
-import socket
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -25,17 +22,17 @@ from extensor.contract import (
 from extensor.contract.handshake import CANCEL, GET_TYPE_FILES, INITIALIZE, LIST_TYPES, PING, SHUTDOWN
 from extensor_conformance.adapters.correlator import Correlator, RpcPending
 from extensor_conformance.adapters.framing import Framer, Framing, Garbage, frame
+from extensor_conformance.adapters.link import Link
+from extensor_conformance.adapters.messages import answer_of, params_of, read, written
+from extensor_conformance.adapters.opening import Opening
 from extensor_conformance.adapters.process import Process
 from extensor_conformance.adapters.reader import Reader
-from extensor_conformance.answers import Answer, ConnectionEnded, ErrorAnswer, NoAnswer, NotExpressible
-from extensor_conformance.connection import Connection, Hello, Pending
+from extensor_conformance.answers import Answer, ConnectionEnded, NoAnswer, NotExpressible
+from extensor_conformance.connection import Connection, Hello, Pending, VerbCall
 from extensor_conformance.monitors.base import Exchange
-from extensor_conformance.subject import Subject
 from extensor_conformance.verdicts import Failed, Problem
-from extensor_conformance.watch import Watch
 
 CLIENT = ("provider-conformance", "1")
-_CHUNK = 65536
 _SHOWN = 4096
 """Bytes of what is no JSON that are kept."""
 _END_SECONDS = 1.5
@@ -47,41 +44,37 @@ class JsonRpcConnection(Connection):
 
     def __init__(
         self,
-        subject: Subject,
-        watch: Watch,
+        wanted: Opening,
+        link: Link,
         *,
-        name: str,
-        read_fd: int,
-        write_fd: int,
         process: Process | None = None,
         stderr_fd: int | None = None,
-        sock: socket.socket | None = None,
         open_another: "Callable[[str], JsonRpcConnection] | None" = None,
-        framing: Framing = "lines",
         owns_process: bool = True,
         on_close: Callable[[], None] | None = None,
     ) -> None:
-        self.name = name
-        self.subject = subject
-        self._watch = watch
-        self._framing: Framing = framing
-        self._read_fd, self._write_fd = read_fd, write_fd
+        self.name = wanted.name
+        self.subject = wanted.subject
+        self._watch = wanted.watch
+        self._framing: Framing = wanted.framing
+        self._link = link
         self._process, self._owns_process = process, owns_process
-        self._sock = sock
         self._open_another = open_another
         self._on_close = on_close
-        self._outgoing = Framer(framing)
+        self._outgoing = Framer(wanted.framing)
         self._requests = Correlator()
         self._notes: deque[JsonObject] = deque(maxlen=_KEPT_NOTIFICATIONS)
         self._ids = itertools.count(1)
-        self._writing = threading.Lock()
         self._ended: str | None = None
-        self._input_open = True
         self._closed = False
-        for fd in {read_fd, write_fd}:
-            os.set_blocking(fd, False)
         self._reader = Reader(
-            self, read_fd, framing, name=name, process=process, stderr_fd=stderr_fd, on_fault=watch.kit_faults.append
+            self,
+            link.read_fd,
+            wanted.framing,
+            name=wanted.name,
+            process=process,
+            stderr_fd=stderr_fd,
+            on_fault=wanted.watch.kit_faults.append,
         )
         self._reader.start()
 
@@ -107,31 +100,9 @@ class JsonRpcConnection(Connection):
         )
         return self.hello
 
-    def call_verb(
-        self,
-        verb: Verb,
-        type_: str,
-        properties: Json,
-        *,
-        config: JsonObject | None = None,
-        config_id: str | None = None,
-        context: Mapping[str, Json] | None = None,
-        provider: str | None = None,
-        version: str | None = None,
-    ) -> RpcPending:
-        """See `Connection.call_verb`."""
-        hello = self.hello
-        imported: JsonObject = {
-            "provider": provider if provider is not None else hello.name if hello else "",
-            "version": version if version is not None else hello.version if hello else "",
-            "config": config if config is not None else {},
-        }
-        if config_id is not None:
-            imported["configId"] = config_id
-        params: JsonObject = {"import": imported, "type": type_, "properties": properties}
-        if context is not None:
-            params["context"] = dict(context)
-        return self.request(verb.method, params)
+    def send_verb(self, call: VerbCall) -> RpcPending:
+        """See `Connection.send_verb`."""
+        return self.request(call.verb.method, params_of(call, self.hello))
 
     def ping(self, *, timeout: float | None = None) -> Answer:
         """See `Connection.ping`."""
@@ -222,43 +193,25 @@ class JsonRpcConnection(Connection):
                     self._watch.mutating(VERB_BY_METHOD[item["method"]], params)
 
     def _write_message(self, message: Json) -> None:
-        try:
-            data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
-        except UnicodeEncodeError:  # lone surrogates travel as escapes
-            data = json.dumps(message, separators=(",", ":")).encode()
+        data = written(message)
         self._watch.sent(data, self.name)
         self._write(frame(data, self._framing))
 
     def _write(self, data: bytes) -> None:
-        if self._ended is not None or not self._input_open:
+        if self._ended is not None or not self._link.input_open:
             raise ConnectionEnded(self._ended or "the kit has closed the provider's input")
-        deadline = time.monotonic() + self.timeout
-        view = memoryview(data)
-        with self._writing:
-            while view:
-                try:
-                    sent = os.write(self._write_fd, view[:_CHUNK])
-                    view = view[sent:]
-                except BlockingIOError:
-                    left = deadline - time.monotonic()
-                    if left <= 0:
-                        raise NoAnswer(
-                            f"the provider does not read its input: {len(view)} bytes were not taken within "
-                            f"{self.timeout:g} s"
-                        ) from None
-                    poll = select.poll()
-                    poll.register(self._write_fd, select.POLLOUT)
-                    poll.poll(min(left, 0.2) * 1000)
-                except OSError as error:
-                    self._reader.join(_END_SECONDS)
-                    raise ConnectionEnded(self._ended or f"the provider closed its input: {error}") from None
+        try:
+            self._link.write(data, self.timeout)
+        except OSError as error:
+            self._reader.join(_END_SECONDS)
+            raise ConnectionEnded(self._ended or f"the provider closed its input: {error}") from None
 
     # -- receiving, on the reader's thread ----------------------------------------------------------------------------
 
     def take_frame(self, data: bytes) -> None:
         """See `Receiver`."""
         try:
-            message = json.loads(data, parse_constant=_no_constant)
+            message = read(data)
         except (ValueError, RecursionError):
             self._watch.garbage(data[:_SHOWN], "no JSON", self.name)
             return
@@ -302,7 +255,7 @@ class JsonRpcConnection(Connection):
                 return
 
     def _take_answer(self, message: JsonObject, raw: bytes) -> None:
-        answer = _answer(message, raw)
+        answer = answer_of(message, raw)
         pending, reason = self._requests.match(answer)
         if reason is not None:
             self._watch.stray(message, raw, reason, self.name)
@@ -325,7 +278,7 @@ class JsonRpcConnection(Connection):
     @property
     def alive(self) -> bool:
         """See `Connection.alive`."""
-        return self._ended is None and self._input_open
+        return self._ended is None and self._link.input_open
 
     @property
     def pid(self) -> int | None:
@@ -351,29 +304,14 @@ class JsonRpcConnection(Connection):
 
     def close_input(self) -> None:
         """See `Connection.close_input`."""
-        with self._writing:
-            if not self._input_open:
-                return
-            self._input_open = False
-            self._watch.event("the kit closes the provider's input", self.name)
-            if self._sock is not None:
-                try:
-                    self._sock.shutdown(socket.SHUT_WR)
-                except OSError:
-                    return
-            else:
-                os.close(self._write_fd)
+        self._link.end_input(lambda: self._watch.event("the kit closes the provider's input", self.name))
 
     def drop(self) -> None:
         """See `Connection.drop`."""
         self._watch.event("the kit drops the link", self.name)
         self._reader.stop()
         self.close_input()
-        if self._sock is not None:
-            self._sock.close()
-        else:
-            os.close(self._read_fd)
-            self._read_fd = -1
+        self._link.close()
 
     def signal(self, which: Literal["TERM", "KILL", "STOP", "CONT", "INT"]) -> None:
         """See `Connection.signal`."""
@@ -402,27 +340,10 @@ class JsonRpcConnection(Connection):
         self._closed = True
         self.close_input()
         if self._process is not None and self._owns_process:
-            self._process.close(patient=patient, listens=self._sock is not None)
+            self._process.close(patient=patient, listens=self._link.is_socket)
         self._reader.close()
-        if self._sock is not None:
-            self._sock.close()
-        elif self._read_fd >= 0:
-            os.close(self._read_fd)
+        self._link.close()
         if self._reader.stderr_fd is not None:
             os.close(self._reader.stderr_fd)
         if self._on_close is not None:
             self._on_close()
-
-
-def _answer(message: JsonObject, raw: bytes) -> Answer:
-    id_, error = message.get("id"), message.get("error")
-    if error is None and "error" not in message:
-        return Answer(message.get("result"), None, id_, raw)
-    data: JsonObject = error if isinstance(error, dict) else {}
-    code = data.get("code")
-    number = code if isinstance(code, int) and not isinstance(code, bool) else 0
-    return Answer(None, ErrorAnswer(number, str(data.get("message", "")), data.get("data")), id_, raw)
-
-
-def _no_constant(word: str) -> Json:
-    raise ValueError(f"{word} is not JSON")

@@ -8,23 +8,25 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from extensor.errors import StartFailed
 from extensor.rpc.addresses import UNIX_PATH_LIMIT, TcpAddress, UnixAddress, parse_address
 from extensor_conformance.adapters.base import Feature
-from extensor_conformance.adapters.framing import Framing
 from extensor_conformance.adapters.jsonrpc import JsonRpcConnection
+from extensor_conformance.adapters.link import Link
+from extensor_conformance.adapters.opening import Opening
 from extensor_conformance.adapters.process import Process
+from extensor_conformance.adapters.rpc_adapter import JsonRpcAdapter
 from extensor_conformance.subject import Subject
-from extensor_conformance.watch import Watch
 
 _CONNECT_SECONDS = 5.0
 _ROOM_FOR_NAME = 20
 """Bytes of a path that a socket's own name may need."""
 
 
-class SocketAdapter:
+class SocketAdapter(JsonRpcAdapter):
     """JSON-RPC over a socket. `owned`: the kit starts the provider that listens there."""
 
     def __init__(self, name: str, owned: bool) -> None:
@@ -34,18 +36,10 @@ class SocketAdapter:
             left_out.add(Feature.TOKEN)
         if not owned:
             left_out.add(Feature.STDERR)
-        self.features: frozenset[Feature] = frozenset(Feature) - left_out
+        self.features = frozenset(Feature) - left_out
 
-    def open(
-        self,
-        subject: Subject,
-        watch: Watch,
-        *,
-        name: str = "1",
-        start_timeout: float,
-        framing: Framing = "lines",
-    ) -> JsonRpcConnection:
-        """See `Adapter.open`."""
+    def connect(self, wanted: Opening) -> JsonRpcConnection:
+        """See `JsonRpcAdapter.connect`."""
         folders: list[Path] = []
 
         def folder() -> Path:
@@ -56,10 +50,10 @@ class SocketAdapter:
             for place in folders:
                 shutil.rmtree(place, ignore_errors=True)
 
-        placed = subject.placed(folder)
-        if not subject.owned:
-            sock = _connected(placed, start_timeout, None)
-            return self._connection(placed, watch, name, sock, framing)
+        placed = wanted.subject.placed(folder)
+        wanted = replace(wanted, subject=placed)
+        if not placed.owned:
+            return self._connection(wanted, _connected(placed, wanted.start_timeout, None))
         reading, writing = os.pipe()
         with open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
             try:
@@ -70,9 +64,9 @@ class SocketAdapter:
                 raise
             finally:
                 os.close(writing)
-        watch.event(f"started {placed.title}", name, f"pid {process.pid}")
+        wanted.watch.event(f"started {placed.title}", wanted.name, f"pid {process.pid}")
         try:
-            sock = _connected(placed, start_timeout, process)
+            sock = _connected(placed, wanted.start_timeout, process)
         except BaseException as error:
             process.close(patient=False)
             said = _rest(reading)
@@ -81,34 +75,26 @@ class SocketAdapter:
             if isinstance(error, StartFailed):
                 raise StartFailed(f"{error}{f'; it said: {said}' if said else ''}") from None
             raise
-        return self._connection(placed, watch, name, sock, framing, process, reading, on_close=tidy)
+        return self._connection(wanted, sock, process, reading, on_close=tidy)
 
     def _connection(
         self,
-        subject: Subject,
-        watch: Watch,
-        name: str,
+        wanted: Opening,
         sock: socket.socket,
-        framing: Framing,
         process: Process | None = None,
         stderr_fd: int | None = None,
         owns_process: bool = True,
         on_close: Callable[[], None] | None = None,
     ) -> JsonRpcConnection:
-        def another(other: str) -> JsonRpcConnection:
-            again = _connected(subject, _CONNECT_SECONDS, process)
-            return self._connection(subject, watch, other, again, framing, process, owns_process=False)
+        def another(name: str) -> JsonRpcConnection:
+            again = _connected(wanted.subject, _CONNECT_SECONDS, process)
+            return self._connection(replace(wanted, name=name), again, process, owns_process=False)
 
         return JsonRpcConnection(
-            subject,
-            watch,
-            name=name,
-            read_fd=sock.fileno(),
-            write_fd=sock.fileno(),
+            wanted,
+            Link.of_socket(sock),
             process=process,
             stderr_fd=stderr_fd,
-            sock=sock,
-            framing=framing,
             open_another=another,
             owns_process=owns_process,
             on_close=on_close,
