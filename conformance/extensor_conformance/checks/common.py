@@ -46,18 +46,16 @@ def call_message(bench: Bench, verb: Verb, kind: Kind, properties: JsonObject, i
     return {"jsonrpc": "2.0", "id": id_, "method": verb.method, "params": params}
 
 
-def greeting(connection: Connection, versions: Sequence[str]) -> Answer:
-    """The answer of a handshake that asks for these versions."""
-    params: JsonObject = {
-        "protocolVersions": list(versions),
-        "client": {"name": "provider-conformance", "version": "1"},
-        "capabilities": {},
-    }
-    subject = getattr(connection, "subject", None)
-    token = getattr(subject, "token", None)
-    if token is not None:
-        params["token"] = token
-    return connection.rpc(INITIALIZE, params)
+def greeting(
+    connection: Connection, versions: Sequence[str] | None, *, token: str | None = "", timeout: float | None = None
+) -> Answer:
+    """The answer of a handshake that asks for these versions, or for none; with the subject's token unless one is
+    given."""
+    params: JsonObject = {"client": {"name": "provider-conformance", "version": "1"}, "capabilities": {}}
+    if versions is not None:
+        params["protocolVersions"] = list(versions)
+    own = getattr(getattr(connection, "subject", None), "token", None) if token == "" else token
+    return connection.rpc(INITIALIZE, params if own is None else {**params, "token": own}, timeout=timeout)
 
 
 def first_of(pendings: Sequence[Pending], timeout: float) -> Answer:

@@ -3,7 +3,18 @@
 import pytest
 from tests.conformance.checks.conftest import Play, caught, clean, told
 
+from extensor_conformance.checks.handshake import is_semantic
+
 MUTANTS = [
+    ("PROTO-01", "limits-untold", "$.limits", "greeting"),
+    ("PROTO-01", "limit-as-text", "$.limits.maxMessageBytes", "greeting"),
+    ("PROTO-01", "limit-of-nothing", "$.limits.maxConcurrentRequests", "greeting"),
+    ("PROTO-01", "version-of-two-parts", "$.provider.version", "greeting"),
+    ("PROTO-01", "version-of-its-own", "$.protocolVersion", "greeting"),
+    ("PROTO-01", "capability-in-words", "$.capabilities.cancel", "greeting"),
+    ("PROTO-01", "no-versions-needed", "$.protocolVersions", "malformed"),
+    ("PROTO-01", "greeting-needed", "$.error", "before the handshake"),
+    ("PROTO-01", "dies-before-greeting", "$", "before the handshake"),
     ("PROTO-02", "any-version", "$.protocolVersion", "refuse"),
     ("PROTO-02", "versions-untold", "$.error.data.supportedVersions", "refuse"),
     ("PROTO-04", "frame-per-chunk", None, "all at once"),
@@ -20,6 +31,10 @@ MUTANTS = [
     ("PROTO-07", "drops-empty-names", "$.properties.spec.labels", "save"),
     ("PROTO-08", "no-limit", "$", "above"),
 ]
+ON_TCP = [
+    ("PROTO-01", "token-unneeded", "$.error", "before the handshake"),
+    ("PROTO-01", "any-token", "$.token", "wrong token"),
+]
 
 
 @pytest.mark.parametrize(("check", "mutant", "path", "step"), MUTANTS)
@@ -28,6 +43,32 @@ def test_the_named_check_catches_the_mutant_at_its_place(
 ) -> None:
     outcomes = play(check, mutant, retries=0, timeout=1.5)
     assert caught(outcomes, path, step), told(outcomes)
+
+
+@pytest.mark.parametrize(("check", "mutant", "path", "step"), ON_TCP)
+def test_the_named_check_catches_the_mutant_that_has_a_token(
+    play: Play, check: str, mutant: str, path: str, step: str
+) -> None:
+    outcomes = play(check, mutant, wire="tcp", retries=0, timeout=1.5)
+    assert caught(outcomes, path, step), told(outcomes)
+
+
+@pytest.mark.parametrize("wire", ["unix", "tcp"])
+def test_the_reference_greets_on_sockets_too(play: Play, wire: str) -> None:
+    outcomes = play("PROTO-01", wire=wire)
+    assert clean(outcomes), told(outcomes)
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "0.0.1-rc.1+build.5", "10.20.30-0a.b-c", "1.2.3+001"])
+def test_versions_of_semantic_versioning_are_known(version: str) -> None:
+    assert is_semantic(version)
+
+
+@pytest.mark.parametrize(
+    "version", ["", "1", "1.2", "01.2.3", "1.2.3-", "1.2.3-01", "v1.2.3", "1.2.3+", "1.2.3 ", "1.2.3-a..b"]
+)
+def test_other_versions_are_none(version: str) -> None:
+    assert not is_semantic(version)
 
 
 @pytest.mark.parametrize("check", sorted({row[0] for row in MUTANTS}))

@@ -126,7 +126,7 @@ def serve(method, params):
         if token and params.get("token") != token:
             raise Refused("Unauthorized", "wrong token", "$.token")
         if "1" not in params.get("protocolVersions", []):
-            raise LookupError("version")
+            raise Refused("InvalidRequest", "version 1 alone", "$.protocolVersions", number=-32602)
         return {
             "protocolVersion": "1",
             "provider": {"name": "plain", "version": "1.0.0"},
@@ -148,10 +148,14 @@ def serve(method, params):
     raise KeyError(method)
 
 
-def answer(message):
+def answer(message, client):
     base = {"jsonrpc": "2.0", "id": message.get("id")}
     try:
-        return {**base, "result": serve(message["method"], message.get("params") or {})}
+        if message["method"] != "provider/initialize" and not client["welcome"]:
+            raise Refused("Unauthorized", "present the token first")
+        result = serve(message["method"], message.get("params") or {})
+        client["welcome"] = True
+        return {**base, "result": result}
     except Refused as error:
         data = {"errors": [error.fault], "transient": False}
         return {**base, "error": {"code": error.number, "message": error.message, "data": data}}
@@ -159,20 +163,20 @@ def answer(message):
         return {**base, "error": {"code": -32601, "message": f"no {error}"}}
 
 
-def handle(line, send):
+def handle(line, send, client):
     try:
         message = json.loads(line)
     except ValueError:
         send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "broken JSON"}})
         return
     if isinstance(message, list):
-        send([answer(member) for member in message if "id" in member])
+        send([answer(member, client) for member in message if "id" in member])
         return
     if "id" not in message:
         if FAULT == "answer-notifications":
             send({"jsonrpc": "2.0", "id": None, "result": {}})
         return
-    made = answer(message)
+    made = answer(message, client)
     if FAULT == "text-ids":
         made["id"] = str(made["id"])
     send(made)
@@ -189,11 +193,12 @@ def talk(reader, writer):
             writer.write(text.encode() + b"\n")
             writer.flush()
 
+    client = {"welcome": not os.environ.get("EXTENSOR_TOKEN")}
     for line in reader:
         if FAULT in ("hang-save", "slow-save"):
-            threading.Thread(target=handle, args=(line, send), daemon=True).start()
+            threading.Thread(target=handle, args=(line, send, client), daemon=True).start()
         else:
-            handle(line, send)
+            handle(line, send, client)
 
 
 def main():

@@ -831,21 +831,41 @@ def initialize(params, request):
     if not isinstance(params, dict):
         raise Refused(fault("InvalidRequest", "expected an object", "$"), number=-32602)
     versions = params.get("protocolVersions")
+    if versions is None and wrong("no-versions-needed"):
+        versions = ["1"]
     if not isinstance(versions, list) or not all(isinstance(item, str) for item in versions):
         raise Refused(fault("InvalidRequest", "expected a list of texts", "$.protocolVersions"), number=-32602)
     token = os.environ.get("EXTENSOR_TOKEN")
-    if token and params.get("token") != token:
+    if token and params.get("token") != token and not wrong("any-token"):
         raise Refused(fault("Unauthorized", "the token is wrong", "$.token"))
     if "1" not in versions and not wrong("any-version"):
         data = {} if wrong("versions-untold") else {"supportedVersions": ["1"]}
         raise Refused(fault("InvalidRequest", "none of these versions", "$.protocolVersions"), number=-32602, **data)
     request.client.greeted = True
-    return {
-        "protocolVersion": "1",
-        "provider": {"name": NAME, "version": VERSION},
-        "capabilities": {"cancel": True, "progress": False, "batch": True},
-        "limits": {"maxMessageBytes": LIMIT, "maxConcurrentRequests": CONCURRENT},
-    }
+    return flawed_hello(
+        {
+            "protocolVersion": "1",
+            "provider": {"name": NAME, "version": VERSION},
+            "capabilities": {"cancel": True, "progress": False, "batch": True},
+            "limits": {"maxMessageBytes": LIMIT, "maxConcurrentRequests": CONCURRENT},
+        }
+    )
+
+
+def flawed_hello(hello):
+    if wrong("limits-untold"):
+        del hello["limits"]
+    if wrong("limit-as-text"):
+        hello["limits"]["maxMessageBytes"] = "4 MiB"
+    if wrong("limit-of-nothing"):
+        hello["limits"]["maxConcurrentRequests"] = 0
+    if wrong("version-of-two-parts"):
+        hello["provider"]["version"] = "1.2"
+    if wrong("version-of-its-own"):
+        hello["protocolVersion"] = "1.0"
+    if wrong("capability-in-words"):
+        hello["capabilities"]["cancel"] = "yes"
+    return hello
 
 
 # -- the wire ---------------------------------------------------------------------------------------------------------
@@ -963,6 +983,7 @@ class Client:
         self.running = {}
         self.guard = threading.Lock()
         self.greeted = not os.environ.get("EXTENSOR_TOKEN")
+        self.met = False
         self.gone = False
 
     def talk(self):
@@ -1071,7 +1092,11 @@ class Client:
         message = request.message
         id_ = message["id"]
         try:
-            if not self.greeted and message["method"] != "provider/initialize":
+            if message["method"] == "provider/initialize":
+                self.met = True
+            elif not self.met:
+                flawed_before_greeting()
+            if not self.greeted and message["method"] != "provider/initialize" and not wrong("token-unneeded"):
                 raise Refused(fault("Unauthorized", "present the token first"))
             if self.server.shut and message["method"] not in ("provider/shutdown", "provider/ping"):
                 raise Refused(fault("Unavailable", "the provider is going"), transient=True)
@@ -1098,6 +1123,13 @@ class Client:
         with self.guard:
             if self.running.get(key) is request:
                 del self.running[key]
+
+
+def flawed_before_greeting():
+    if wrong("greeting-needed"):
+        raise Refused(fault("InvalidRequest", "say provider/initialize first"), number=-32002)
+    if wrong("dies-before-greeting"):
+        os._exit(1)
 
 
 class Batch:

@@ -77,7 +77,7 @@ def test_the_bed_holds_what_the_tests_of_the_checks_plant() -> None:
     groups = (test_wire, test_schema_and_errors, test_secrets_and_performance, test_concurrency_and_lifecycle)
     rows = {row for group in groups for row in group.MUTANTS} | set(test_concurrency_and_lifecycle.ON_SOCKETS)
     untruths = (*test_truth_mutants.PREVIEW, *test_truth_mutants.IDEMPOTENCY, *test_truth_mutants.DELETION)
-    rows |= {(check, switch, path, step) for switch, check, path, step in untruths}
+    rows |= set(test_wire.ON_TCP) | {(check, switch, path, step) for switch, check, path, step in untruths}
     assert rows <= entries
 
 
