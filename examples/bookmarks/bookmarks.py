@@ -99,7 +99,9 @@ def read(config: Config) -> dict[str, Bookmark]:
 
 def write(config: Config, bookmarks: dict[str, Bookmark]) -> None:
     fields = {name: one.model_dump(exclude={"pin"}, exclude_none=True) for name, one in bookmarks.items()}
-    Path(config.file).write_text(json.dumps(fields, indent=2), "utf-8")
+    beside = Path(f"{config.file}.new")
+    beside.write_text(json.dumps(fields, indent=2), "utf-8")
+    beside.replace(config.file)  # in one step: who reads meanwhile, or after a crash, finds the old or the new
 
 
 if __name__ == "__main__":
