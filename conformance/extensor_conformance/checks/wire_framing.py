@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from extensor.contract import Json, JsonObject, Verb
+from extensor.contract import Json, JsonObject, RpcCode, Verb
+from extensor.contract.handshake import GET_TYPE_FILES, PING
 from extensor_conformance.adapters import Feature
 from extensor_conformance.answers import Answer, ConnectionEnded, NoAnswer
 from extensor_conformance.bench import Bench
@@ -16,6 +17,10 @@ from extensor_conformance.verdicts import NotTested, Problem
 NOTE = "é 😀 \u2028 \u2029 \u0085 \r ende"
 """Characters of two to four bytes, and those at which careless readers end a line."""
 LARGEST_SENT = 64 * 1024 * 1024
+LONG_ANSWER = 768
+"""Bytes that the answer with the types must have, so that an error in its place is shorter by enough."""
+MARGIN = 128
+"""Bytes between the limit and an answer that is just below or above it."""
 _PIECE_SECONDS = 0.002
 
 
@@ -135,7 +140,10 @@ def _inside_characters(data: bytes) -> Iterator[bytes]:
 
 @check("PROTO-08", features={Feature.RAW_FRAMES})
 class SizeLimit(Procedure):
-    """A message above the declared limit is refused, one just below it is served, and the connection lives."""
+    """A message above the declared limit is refused, one just below it is served; an answer above it is not sent.
+
+    What makes an answer as long as one likes is its id: any text, and it comes back.
+    """
 
     def execute(self, bench: Bench) -> list[Problem]:
         """See `Procedure.execute`."""
@@ -145,30 +153,55 @@ class SizeLimit(Procedure):
             raise NotTested(f"the declared limit of {limit} bytes is more than the kit sends")
         connection = bench.fresh()
         connection.timeout = max(connection.timeout, 30.0)
-        bench.must(self._ask(connection, "below", limit - 1024), "a message just below the limit")
-        problems: list[Problem] = []
+        bench.must(self._padded(connection, "below", limit - 1024), "a message just below the limit")
         try:
-            refused = self._ask(connection, "above", limit + 1024)
+            refused = self._padded(connection, "above", limit + 1024)
         except ConnectionEnded as error:
             return [Problem(f"a message above the limit ends the connection: {error}", "$", "above")]
+        problems: list[Problem] = []
         if refused.error is None:
             problems.append(Problem(f"a message above the declared limit of {limit} bytes is served", "$", "above"))
-        elif refused.error.code != -32011:
+        elif refused.error.code != RpcCode.MESSAGE_TOO_LARGE:
             message = f"a message above the limit is refused with {refused.error.code}, not -32011"
             problems.append(Problem(message, "$.error.code", "above"))
+        after = self._after(connection, "after", "a message above the limit")
+        return [*problems, *after] if problems or after else self._answers(bench, connection, limit)
+
+    def _answers(self, bench: Bench, connection: Connection, limit: int) -> list[Problem]:
+        usual = len(bench.must(connection.type_files(), GET_TYPE_FILES).raw)
+        if usual < LONG_ANSWER:
+            raise NotTested(
+                f"the longest answer that can be asked for has {usual} bytes: none above the limit can be had"
+            )
+        control = self._named(connection, "b" * (limit - usual - MARGIN))
+        bench.must(control, "an answer just below the limit")
+        try:
+            answer = self._named(connection, "a" * (limit - usual + MARGIN))
+        except (NoAnswer, ConnectionEnded) as error:
+            return [Problem(f"an answer above the limit: {error}", "$", "answer above")]
+        problems: list[Problem] = []
+        if answer.error is None:
+            message = f"an answer of {len(answer.raw)} bytes is sent, above the declared limit of {limit}"
+            problems.append(Problem(message, "$.result", "answer above"))
+        elif answer.error.code != RpcCode.MESSAGE_TOO_LARGE:
+            message = f"in place of an answer above the limit there is {answer.error.code}, not -32011"
+            problems.append(Problem(message, "$.error.code", "answer above"))
+        return [*problems, *self._after(connection, "after the answer", "an answer above the limit")]
+
+    def _after(self, connection: Connection, step: str, what: str) -> list[Problem]:
         try:
             after = connection.ping()
         except (NoAnswer, ConnectionEnded) as error:
-            return [*problems, Problem(f"after a message above the limit: {error}", "$", "after")]
-        if after.error is not None:
-            message = f"the request after a message above the limit is refused: {after.error}"
-            problems.append(Problem(message, "$", "after"))
-        return problems
+            return [Problem(f"after {what}: {error}", "$", step)]
+        return [Problem(f"the request after {what} is refused: {after.error}", "$", step)] if after.error else []
 
-    def _ask(self, connection: Connection, name: str, size: int) -> Answer:
-        frame = line({"jsonrpc": "2.0", "id": name, "method": "provider/ping", "params": {"pad": ""}})
+    def _padded(self, connection: Connection, name: str, size: int) -> Answer:
+        frame = line({"jsonrpc": "2.0", "id": name, "method": PING, "params": {"pad": ""}})
         connection.send_raw(frame[:-4] + b"x" * (size - len(frame)) + frame[-4:])
         awaited = [connection.expect(name)]
         if name == "above":
             awaited.append(connection.expect(None))  # its id may not have been read
         return first_of(awaited, connection.timeout)
+
+    def _named(self, connection: Connection, name: str) -> Answer:
+        return connection.request(GET_TYPE_FILES, {}, id=name).answer(connection.timeout)

@@ -3,7 +3,9 @@
 import pytest
 from tests.conformance.checks.conftest import Play, caught, clean, told
 
+from extensor_conformance.checks import wire_framing
 from extensor_conformance.checks.handshake import is_semantic
+from extensor_conformance.verdicts import Verdict
 
 MUTANTS = [
     ("PROTO-01", "limits-untold", "$.limits", "greeting"),
@@ -30,6 +32,8 @@ MUTANTS = [
     ("PROTO-07", "normalises-text", "$.properties", "save"),
     ("PROTO-07", "drops-empty-names", "$.properties.spec.labels", "save"),
     ("PROTO-08", "no-limit", "$", "above"),
+    ("PROTO-08", "no-answer-limit", "$.result", "answer above"),
+    ("PROTO-08", "long-answer-is-internal", "$.error.code", "answer above"),
 ]
 ON_TCP = [
     ("PROTO-01", "token-unneeded", "$.error", "before the handshake"),
@@ -51,6 +55,16 @@ def test_the_named_check_catches_the_mutant_that_has_a_token(
 ) -> None:
     outcomes = play(check, mutant, wire="tcp", retries=0, timeout=1.5)
     assert caught(outcomes, path, step), told(outcomes)
+
+
+@pytest.mark.parametrize(("name", "value", "reason"), [("LONG_ANSWER", 10**9, "longest"), ("LARGEST_SENT", 9, "limit")])
+def test_a_limit_that_cannot_be_reached_is_not_tested(
+    play: Play, monkeypatch: pytest.MonkeyPatch, name: str, value: int, reason: str
+) -> None:
+    monkeypatch.setattr(wire_framing, name, value)
+    outcome = play("PROTO-08")[0]
+    assert outcome.verdict is Verdict.NOT_TESTED
+    assert reason in str(outcome.reason)
 
 
 @pytest.mark.parametrize("wire", ["unix", "tcp"])

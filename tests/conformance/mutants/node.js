@@ -192,7 +192,13 @@ function serve(method, params) {
 }
 
 const error = (id, code, message, data) => ({ jsonrpc: "2.0", id, error: { code, message, ...(data ? { data } : {}) } });
-const send = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const send = (value) => {
+  let text = JSON.stringify(value);
+  if (Buffer.byteLength(text) > LIMIT && !Array.isArray(value)) {
+    text = JSON.stringify(error(value.id, -32011, "the answer is too long"));
+  }
+  return process.stdout.write(`${text}\n`);
+};
 
 function answerTo(message) {
   const id = isObject(message) && ["string", "number"].includes(typeof message.id) ? message.id : null;

@@ -999,8 +999,9 @@ class Client:
 
     def send(self, value):
         data = json.dumps(value).encode()
-        if len(data) > LIMIT and isinstance(value, dict):
-            value = {"jsonrpc": "2.0", "id": value.get("id"), "error": {"code": -32011, "message": "too long"}}
+        if len(data) > LIMIT and isinstance(value, dict) and not wrong("no-answer-limit"):
+            number = -32603 if wrong("long-answer-is-internal") else -32011
+            value = {"jsonrpc": "2.0", "id": value.get("id"), "error": {"code": number, "message": "too long"}}
             data = json.dumps(value).encode()
         whole = b"Content-Length: %d\r\n\r\n%s" % (len(data), data) if self.frames.headers else data + b"\n"
         with self.sending:
