@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 
+_SHOWN = 160
+"""Characters of an expression that a message shows."""
+
 
 class Refusal(Exception):
     """An expression cannot be evaluated. `Scope` turns it into a `TemplateError` that names the place.
@@ -23,3 +26,8 @@ def nearest(name: str, known: Iterable[str], *, noun: str = "known names") -> st
         return f"did you mean '{lowered[close[0]]}'?"
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
     return f"{noun}: {', '.join(names[:12])}{more}"
+
+
+def shortened(text: str) -> str:
+    """An expression as far as messages show it."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,32 +1,28 @@
 """A template with its parameters: what every expression in it evaluates against."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
 
-from extensor.contract.faults import Fault
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
 from extensor.contract.unknown import Unknown
 from extensor.errors import TemplateError
 from extensor.template.copy import checked_count, expand, repeat
+from extensor.template.dependencies import Dependencies
+from extensor.template.discretion import Discretion
 from extensor.template.evaluator import Frame, evaluate
 from extensor.template.limits import MAX_WORK
-from extensor.template.memo import Key, Memo
 from extensor.template.model import Output, ResourceDecl, Template, UserFunction
+from extensor.template.named import NamedValues
 from extensor.template.names import ElementName, Names
 from extensor.template.parameters import check_parameters
 from extensor.template.parser import is_expression, literal_text, parse, quote
-from extensor.template.references import ReferenceExpr, name_expression, needs_of, references_of
-from extensor.template.refusal import Refusal
+from extensor.template.refusal import Refusal, shortened
 from extensor.template.schemas import check
-from extensor.template.secrecy import decoy, placed, texts, veiled
+from extensor.template.secrecy import texts
 from extensor.template.values import kind_of, scan
-
-_SHOWN = 160
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +64,16 @@ class Scope:
         faults = check_parameters(template, given)
         if faults:
             raise TemplateError.many(faults)
-        self._given = {name.lower(): value for name, value in given.items()}
-        self._reference = reference
-        self._secure_as_unknown = secure_as_unknown
-        self._has_secrets = any(declared.secure for declared in template.parameters.values())
-        self._memo = Memo(self._define, self._needs, self._spelled)
-        self._references: dict[str, list[tuple[Path, str | ReferenceExpr]]] = {}
+        self.given = {name.lower(): value for name, value in given.items()}
+        """The given parameters, by names in lower case."""
+        self.reference = reference
+        self.secure_as_unknown = secure_as_unknown
+        self.values = NamedValues(self, self.given)
+        """What the parameters and variables are."""
+        self._dependencies = Dependencies(self)
+        self._discretion = Discretion(self)
         self._depth = 0
         self._work = 0
-        self._twin: Scope | None = None
-        self._veil: Scope | None = None
 
     # What callers use -------------------------------------------------------------------------------------------
 
@@ -87,7 +83,7 @@ class Scope:
         `path` is the value's place in the template, for messages; `loop` is the running iteration of the resource's
         loop. What is not known is an `Unknown` with the text of the rest. Raises `TemplateError`.
         """
-        return self._discreetly(lambda scope: scope.walk(value, path, scope._frame(loop)))
+        return self._discretion.of(lambda scope: scope.walk(value, path, scope._frame(loop)))
 
     def evaluate_properties(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> JsonObject:
         """The evaluated properties of a resource, or of one element of its loop. Raises `TemplateError`."""
@@ -106,7 +102,7 @@ class Scope:
         """How many elements a resource's loop has; ``None`` for a resource without one. Raises `TemplateError`."""
         if declared.copy is None:
             return None
-        return self._discreetly(lambda scope: scope._count_of(declared))
+        return self._discretion.of(lambda scope: scope._count_of(declared))
 
     def loops(self, declared: ResourceDecl) -> list[CopyContext] | Unknown:
         """The iterations of a resource's loop, in order. Raises `TemplateError`; the resource must have a loop."""
@@ -131,7 +127,7 @@ class Scope:
 
     def output(self, declared: Output) -> Json:
         """One output's value, its condition not looked at. Raises `TemplateError`."""
-        return self._discreetly(lambda scope: scope._output(declared))
+        return self._discretion.of(lambda scope: scope._output(declared))
 
     def dependencies(self, declared: ResourceDecl, *, loop: CopyContext | None = None) -> set[str]:
         """What a resource, or an element of its loop, waits for: symbols, and ``symbol[index]`` for single elements.
@@ -140,14 +136,14 @@ class Scope:
         in branches that will not be taken. An element whose index is not known yet gives the whole loop.
         Raises `TemplateError` for a name that no resource has.
         """
-        return self._discreetly(lambda scope: scope._dependencies(declared, loop))
+        return self._discretion.of(lambda scope: scope._dependencies.of(declared, scope._frame(loop)))
 
     def veil_errors(self, secretless: "Scope") -> None:
         """Have errors quote only what the same evaluation quotes in a scope that knows no secrets at all.
 
         Without it the secure parameters alone count as secrets.
         """
-        self._veil = secretless
+        self._discretion.veil = secretless
 
     def secrets(self) -> list[str]:
         """The texts that must not be shown: all texts and numbers in secure parameters, given or by default."""
@@ -155,8 +151,8 @@ class Scope:
         for name, declared in self.template.parameters.items():
             if declared.secure:
                 try:
-                    with self._outermost():
-                        found.extend(texts(self._parameter_value(name.lower())))
+                    with self.evaluation():
+                        found.extend(texts(self.values.parameter(name)))
                 except TemplateError:
                     continue  # no value, no secret; whoever needs the value gets the error
         return found
@@ -182,14 +178,14 @@ class Scope:
     def parameter(self, name: str) -> Json:
         """A parameter's value, given or by default. Raises `Refusal` or, for its own default, `TemplateError`."""
         declared = self.names.parameter(name)
-        if self._secure_as_unknown and declared.secure:
+        if self.secure_as_unknown and declared.secure:
             return Unknown(f"[parameters({quote(declared.name)})]")
-        return self._parameter_value(name.lower())
+        return self.values.parameter(name)
 
     def variable(self, name: str) -> Json:
         """A variable's value. Raises `Refusal` or, for its own definition, `TemplateError`."""
         self.names.variable(name)
-        return self._memo.get(("variables", name.lower()))
+        return self.values.variable(name)
 
     def function_body(self, function: UserFunction, frame: Frame) -> Json:
         """The value of a user function's body in the frame of a call."""
@@ -227,48 +223,45 @@ class Scope:
         if self._work > MAX_WORK:
             raise Refusal(f"more than {MAX_WORK} calls, iterations and elements of their results would be needed here")
 
+    @contextmanager
+    def evaluation(self) -> Generator[None]:
+        """An evaluation, from outside or within another. Raises `TemplateError` for what nests too deep."""
+        if self._depth == 0:
+            self.values.begin()
+            self._work = 0
+        self._depth += 1
+        try:
+            yield
+        except RecursionError:
+            raise TemplateError(
+                "this nests too deep to be evaluated; a function may call itself, or values be nested in values"
+            ) from None
+        finally:
+            self._depth -= 1
+
+    @property
+    def is_evaluating(self) -> bool:
+        """Whether an evaluation is under way."""
+        return self._depth > 0
+
+    def alike(
+        self,
+        given: Mapping[str, Json],
+        reference: Callable[[str], Json] | None,
+        *,
+        secure_as_unknown: bool = False,
+    ) -> "Scope":
+        """The same template and circumstances with other parameters. Raises `TemplateError`."""
+        return Scope(
+            self.template,
+            given,
+            reference=reference,
+            deployment_name=self.deployment_name,
+            now=self.now,
+            secure_as_unknown=secure_as_unknown,
+        )
+
     # Inside -----------------------------------------------------------------------------------------------------
-
-    def _discreetly(self, work: "Callable[[Scope], _T]") -> _T:
-        """What `work` gives here. Its error quotes no value that comes from a secret."""
-        try:
-            with self._outermost():
-                return work(self)
-        except TemplateError as error:
-            veil = self._veil or (self._secretless() if self._has_secrets else None)
-            if self._depth or self._secure_as_unknown or veil is None:
-                raise
-            told = veil._faults_of(work)
-            if not told.issuperset(error.faults):
-                told |= self._faults_of_decoy(veil, work)
-            faults = [fault if fault in told else veiled(fault) for fault in error.faults]
-        raise TemplateError.many(faults)
-
-    def _faults_of_decoy(self, veil: "Scope", work: "Callable[[Scope], object]") -> set[Fault]:
-        """What is said of other secrets than the present ones."""
-        given = dict(self._given)
-        try:
-            for name, parameter in self.template.parameters.items():
-                if parameter.secure:
-                    given[name.lower()] = decoy(self._parameter_value(name.lower()))
-            other = Scope(
-                self.template,
-                given,
-                reference=veil._reference,
-                deployment_name=self.deployment_name,
-                now=self.now,
-            )
-        except (Refusal, TemplateError):
-            return set()
-        return other._faults_of(work)
-
-    def _faults_of(self, work: "Callable[[Scope], object]") -> set[Fault]:
-        try:
-            with self._outermost():
-                work(self)
-        except TemplateError as error:
-            return set(error.faults)
-        return set()
 
     def _output(self, declared: Output) -> Json:
         path = (*declared.path, "copy" if declared.copy else "value")
@@ -280,16 +273,6 @@ class Scope:
         if faults:
             raise TemplateError.many(faults)
         return value
-
-    def _dependencies(self, declared: ResourceDecl, loop: CopyContext | None) -> set[str]:
-        frame = self._frame(loop)
-        found: set[str] = set()
-        for path, reference in self._references_in(declared):
-            try:
-                found.add(self._target(reference, frame))
-            except Refusal as refusal:
-                raise TemplateError(str(refusal), format_path(path)) from None
-        return found
 
     def _frame(self, loop: CopyContext | None) -> Frame:
         frame = Frame(self)
@@ -308,8 +291,8 @@ class Scope:
             value = evaluate(parse(text), frame)
             unknown = scan(value)
         except Refusal as refusal:
-            raise TemplateError(f"{refusal}; in {_shortened(text)}", format_path(path)) from None
-        return self._without_secrets(value, text, path, frame) if unknown else value
+            raise TemplateError(f"{refusal}; in {shortened(text)}", format_path(path)) from None
+        return self._discretion.placed(value, text, path, frame) if unknown else value
 
     def _members(self, members: JsonObject, path: Path, frame: Frame) -> Json:
         found: JsonObject = {}
@@ -330,57 +313,8 @@ class Scope:
             found[name] = self.walk(item, place, frame)
         return found
 
-    def _parameter_value(self, key: str) -> Json:
-        if key in self._given:
-            value = self._given[key]
-            if value is not None or not self.names.parameter(key).has_default:
-                return value
-        return self._memo.get(("parameters", key))
-
-    def _define(self, key: Key) -> Json:
-        section, name = key
-        if section == "parameters":
-            return self._default(name)
-        spelled = self.names.variable(name)
-        if spelled in self.template.variables:
-            return self.walk(self.template.variables[spelled], ("variables", spelled), Frame(self))
-        loop, body, path = self.template.variable_copies[spelled]
-        return repeat(self, loop, body, path, Frame(self), nearest_loop=True)
-
-    def _default(self, name: str) -> Json:
-        declared = self.names.parameter(name)
-        if not declared.has_default:
-            if declared.schema.nullable:
-                return None
-            raise Refusal(f"the parameter '{declared.name}' has no value and no default; give it one")
-        path = (*declared.path, "defaultValue")
-        value = self.walk(declared.default, path, Frame(self, in_default=True))
-        faults = check(value, declared.schema.raw, self.template.definitions, path)
-        if faults:
-            raise TemplateError.many(faults)
-        return value
-
-    def _needs(self, key: Key) -> Iterable[Key]:
-        section, name = key
-        if section == "parameters":
-            bodies: list[Json] = [] if name in self._given else [self.names.parameter(name).default]
-        else:
-            spelled = self.names.variable(name)
-            loop, body, _ = self.template.variable_copies.get(spelled, (None, None, ()))
-            bodies = [self.template.variables[spelled]] if loop is None else [loop.count, body]
-        for needed in needs_of(bodies):
-            try:
-                (self.names.parameter if needed[0] == "parameters" else self.names.variable)(needed[1])
-            except Refusal:
-                continue  # it fails where it is used, with its place
-            if needed[0] == "variables" or needed[1] not in self._given:
-                yield needed
-
-    def _spelled(self, key: Key) -> str:
-        return self.names.parameter(key[1]).name if key[0] == "parameters" else self.names.variable(key[1])
-
     def _fetched(self, wanted: ElementName, declared: ResourceDecl, *, full: bool) -> Json:
-        value = self._reference(str(wanted)) if self._reference is not None else Unknown()
+        value = self.reference(str(wanted)) if self.reference is not None else Unknown()
         if type(value) is Unknown and value.expression is None:
             value = Unknown(f"[reference({quote(str(wanted))})]")
         if not full:
@@ -393,83 +327,3 @@ class Scope:
             raise ValueError(f"{declared.symbol} has no loop")
         path = (*declared.path, "copy", "count")
         return checked_count(self.walk(declared.copy.count, path, Frame(self)), path)
-
-    def _references_in(self, declared: ResourceDecl) -> list[tuple[Path, str | ReferenceExpr]]:
-        found = self._references.get(declared.symbol)
-        if found is None:
-            found = []
-            for at, text in enumerate(declared.depends_on):
-                path: Path = (*declared.path, "dependsOn", at)
-                try:
-                    found.append((path, name_expression(text)))
-                except Refusal as refusal:
-                    raise TemplateError(f"{refusal}; in {_shortened(text)}", format_path(path)) from None
-            loop = None if declared.copy is None else declared.copy.count
-            for member, value in (
-                ("properties", declared.properties),
-                ("condition", declared.condition),
-                ("copy", loop),
-            ):
-                path = (*declared.path, member)
-                found.extend((path, reference) for reference in references_of(value, self.template))
-            self._references[declared.symbol] = found
-        return found
-
-    def _target(self, reference: str | ReferenceExpr, frame: Frame) -> str:
-        if isinstance(reference, str):
-            return str(self.names.resolve(reference))
-        try:
-            with self._outermost():
-                name = evaluate(reference.node, frame)
-        except (Refusal, TemplateError):
-            name = None
-        if isinstance(name, str):
-            return str(self.names.resolve(name))
-        if reference.symbol is None:
-            raise Refusal(
-                f"which resource '{reference.text}' names is not known before it runs; name it by a literal string"
-            )
-        return str(self.names.resolve(reference.symbol))
-
-    def _without_secrets(self, value: Json, text: str, path: Path, frame: Frame) -> Json:
-        if self._secure_as_unknown or not self._has_secrets:
-            return placed(value, value, path)
-        twin = self._secretless()
-        try:
-            with twin._outermost():
-                shadow = evaluate(parse(text), frame.moved(twin))
-        except (Refusal, TemplateError):
-            shadow = None
-        return placed(value, shadow, path)
-
-    def _secretless(self) -> "Scope":
-        if self._twin is None:
-            given = {name: value for name, value in self._given.items() if not self.names.parameter(name).secure}
-            self._twin = Scope(
-                self.template,
-                {**given, **{name: Unknown() for name in self._given if name not in given}},
-                reference=self._reference,
-                deployment_name=self.deployment_name,
-                now=self.now,
-                secure_as_unknown=True,
-            )
-        return self._twin
-
-    @contextmanager
-    def _outermost(self) -> Generator[None]:
-        if self._depth == 0:
-            self._memo.begin()
-            self._work = 0
-        self._depth += 1
-        try:
-            yield
-        except RecursionError:
-            raise TemplateError(
-                "this nests too deep to be evaluated; a function may call itself, or values be nested in values"
-            ) from None
-        finally:
-            self._depth -= 1
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
