@@ -1,10 +1,12 @@
-"""LIF-08: several clients, one that breaks off, a second instance, and a socket file that nobody serves."""
+"""LIF-08: several clients, one that breaks off or shuts down, a second instance, a socket file that nobody serves."""
 
 import socket
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from extensor.contract import JsonObject, Verb
 from extensor.contract.handshake import LIST_TYPES, PING
 from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.adapters import Feature
@@ -12,6 +14,7 @@ from extensor_conformance.adapters.process import Process
 from extensor_conformance.answers import ConnectionEnded, NoAnswer
 from extensor_conformance.bench import Bench
 from extensor_conformance.check import Procedure, check
+from extensor_conformance.checks.common import kind_with, pause, slow_save, usable
 from extensor_conformance.connection import Connection
 from extensor_conformance.subject import Subject
 from extensor_conformance.verdicts import Failed, NotApplicable, Problem
@@ -19,6 +22,7 @@ from extensor_conformance.verdicts import Failed, NotApplicable, Problem
 REFUSE_SECONDS = 5.0
 NOTICE_SECONDS = 1.0
 """Within which a provider sees that a client is gone, and would end of it."""
+SLOW_SECONDS = 1.0
 ROUNDS = 10
 NOT_SERVED = (NoAnswer, ConnectionEnded, ConnectionFailed, StartFailed, Failed)
 """Ways in which it shows that a client is not served; `Failed` when its greeting is refused."""
@@ -35,6 +39,7 @@ class Reconnect(Procedure):
         first = bench.fresh()
         problems = self._several_clients(bench, first)
         problems += problems or self._second_instance(bench, first)
+        problems += problems or self._shut_down_by_one(bench)
         if bench.settings.subject.address == "unix:":
             with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
                 problems += self._stale_file(bench, Path(folder))
@@ -77,6 +82,36 @@ class Reconnect(Procedure):
         if after.error is not None or again.error is not None:
             message = f"after a client broke off ping is refused: {after.error or again.error}"
             return [Problem(message, "$", "client breaks off")]
+        return []
+
+    def _shut_down_by_one(self, bench: Bench) -> list[Problem]:
+        """It is for the whole provider: others' work under way is answered, and nobody is served after it."""
+        step = "shutdown by another"
+        bench.kind = kind = kind_with(bench, Verb.SAVE)
+        if kind is None:
+            return []
+        about: JsonObject = {"config": bench.fixture.config, "config_id": bench.config_id}
+        try:
+            owner = bench.fresh()
+            guest = bench.second(owner)
+            with slow_save(bench, usable(bench), SLOW_SECONDS) as (body, slow):
+                pending = guest.call_verb(Verb.SAVE, kind.name, body, **about)
+                guest.ping()  # the save was read before
+                pause(0.1 if slow else 0.0)
+                shutdown = owner.shutdown()
+                pending.answer()
+        except NOT_SERVED as error:
+            message = f"a save under way when another client shuts the provider down: {error}"
+            return [Problem(message, "$", step)]
+        if shutdown.error is not None:
+            return [Problem(f"shutdown is refused: {shutdown.error}", "$", step)]
+        with suppress(*NOT_SERVED):  # to be gone is an end too
+            for client in (guest, owner, bench.second(owner)):
+                answer = client.call(Verb.SAVE, kind.name, body, **about)
+                if not answer.has_code("Unavailable"):
+                    what = answer.error or "a result"
+                    message = f"after the shutdown a save of another client is answered with {what}, not Unavailable"
+                    return [Problem(message, "$.error.data.errors[0].code", step)]
         return []
 
     def _second_instance(self, bench: Bench, first: Connection) -> list[Problem]:

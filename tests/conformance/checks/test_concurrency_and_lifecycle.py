@@ -33,6 +33,8 @@ ON_SOCKETS = [
     ("LIF-08", "takes-address-over", "$", "second instance"),
     ("LIF-08", "answers-to-last-client", "$", "several clients"),
     ("LIF-08", "client-end-ends-all", "$", "client breaks off"),
+    ("LIF-08", "shutdown-for-one", "$.error.data.errors[0].code", "shutdown by another"),
+    ("LIF-08", "shutdown-cuts-others", "$", "shutdown by another"),
 ]
 WITHOUT_HOOK = {"LIF-02"}
 """Where the box whose label is ``slow`` is what makes a save take long."""

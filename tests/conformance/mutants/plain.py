@@ -822,7 +822,13 @@ def serve_plain(method, request):
     if method == "provider/getConfigType":
         return {"types": TYPES, "type": CONFIG}
     if method == "provider/shutdown":
+        if wrong("shutdown-for-one"):
+            request.client.shut = True
+            return {}
         request.client.server.shut = True
+        if wrong("shutdown-cuts-others"):
+            for other in request.client.server.clients:
+                other.gone = other is not request.client
         request.client.server.finish(request, 3)
     return {}
 
@@ -984,6 +990,7 @@ class Client:
         self.guard = threading.Lock()
         self.greeted = not os.environ.get("EXTENSOR_TOKEN")
         self.met = False
+        self.shut = False
         self.gone = False
 
     def talk(self):
@@ -1099,7 +1106,7 @@ class Client:
                 flawed_before_greeting()
             if not self.greeted and message["method"] != "provider/initialize" and not wrong("token-unneeded"):
                 raise Refused(fault("Unauthorized", "present the token first"))
-            if self.server.shut and message["method"] not in ("provider/shutdown", "provider/ping"):
+            if (self.server.shut or self.shut) and message["method"] not in ("provider/shutdown", "provider/ping"):
                 raise Refused(fault("Unavailable", "the provider is going"), transient=True)
             result = serve(message["method"], message.get("params", {}), request)
             answer = {"jsonrpc": "2.0", "id": id_, "result": result}
