@@ -64,6 +64,7 @@ def test_a_result_is_not_written_behind_the_status_line() -> None:
 
 def test_control_characters_of_others_do_not_steer_the_terminal() -> None:
     assert printable("a\x1b[2Jb\rc\x9b\n\td") == "a\\x1b[2Jb\\x0dc\\x9b\n\td"
+    assert printable("safe\u202etxt.exe\u2066\u2028") == "safe\\u202etxt.exe\\u2066\\u2028"
 
 
 def test_a_document_is_utf8_whatever_the_stream_thinks() -> None:

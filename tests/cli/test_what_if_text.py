@@ -1,7 +1,7 @@
 """The preview as text: goldens."""
 
 from extensor.cli.what_if_text import what_if_text
-from extensor.contract import Unknown
+from extensor.contract import Unknown, format_path
 from extensor.engine.results import Change, PropertyChange, WhatIfResult
 
 CREATE = Change(
@@ -103,10 +103,16 @@ def test_long_texts_show_where_they_differ() -> None:
     )
 
 
-def test_values_cannot_steer_the_terminal() -> None:
-    change = Change(
-        "Create", "a", "file@1.0", {"path": "\x1b[2J"}, (PropertyChange("$.properties.x", "Create", None, "\x9b\x07"),)
+def test_nothing_of_a_resource_can_steer_the_terminal() -> None:
+    evil = "\x1b[2J\x9b\x07\u202e"
+    small, large = {evil: 1}, {evil: [evil] * 20, "deep": {evil: Unknown(f"[f('{evil}')]")}}
+    values = (evil, small, large, [large], Unknown(f"[reference('{evil}')]"))
+    deltas = tuple(
+        PropertyChange(format_path(("properties", evil, f"{place}{evil}")), "Create", None, value)
+        for place, value in enumerate(values)
     )
-    text = what_if_text(WhatIfResult((change,), 0))
-    assert 'path: "\\u001b[2J"' in text
-    assert 'x: "\\u009b\\u0007"' in text
+    change = Change("Create", evil, "file@1.0", {"path": evil, evil: "x"}, deltas, reason=evil)
+    gone = Change("Delete", "b", "file@1.0", {evil: large})
+    text = what_if_text(WhatIfResult((change, gone), 0))
+    assert not set(evil) - {"[", "2", "J"} & set(text)
+    assert 'path: "\\u001b[2J\\u009b\\u0007\\u202e"' in text

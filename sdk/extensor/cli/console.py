@@ -16,14 +16,25 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from extensor.contract.json import Json
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What a terminal acts on, turns of direction included, but for tabs and line ends."""
 _ERASE = "\r\x1b[2K"
 _CODES = {"red": "31", "green": "32", "orange": "33", "blue": "34", "purple": "35", "gray": "90", "bold": "1"}
 
 
 def printable(text: str) -> str:
     """The text with control characters written as escapes, so that a provider's message cannot steer a terminal."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _STEERING.sub(lambda match: _escape(match[0]), text)
+
+
+def quoted(text: str) -> str:
+    """The text as JSON writes it between its quotes, all on one line."""
+    inner = json.dumps(text, ensure_ascii=False)[1:-1]
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", inner)
+
+
+def _escape(char: str) -> str:
+    return f"\\x{ord(char):02x}" if char < "\u0100" else f"\\u{ord(char):04x}"
 
 
 class Console:

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from extensor.contract import Json, format_path, is_unknown, parse_path
+from extensor.cli.console import printable, quoted
+from extensor.contract import Json, Path, format_path, is_unknown, parse_path
 
 LONGEST_TEXT = 100
 """Characters of one text value that are shown; ``--output json`` has the rest."""
@@ -11,32 +12,33 @@ _CONTEXT = 12
 _BLOCK_FROM = 60
 
 
+def plain(text: str) -> str:
+    """Somebody's words on one line, without what could steer a terminal."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def plain_path(path: str) -> str:
     """A path as people write it: without the root and without ``properties``, ``sku.name``."""
     try:
         parts = parse_path(path)
     except ValueError:
-        return path
+        return plain(path)
     if parts[:1] == ("properties",):
         parts = parts[1:]
-    return format_path(parts)[1:].removeprefix(".") or "$"
+    return _path(parts)
 
 
 def one_line(value: Json, *, start: int = 0) -> str:
     """A value on one line; a long text is cut, from character `start` on, and its length is told."""
     if is_unknown(value):
-        return f"(known after deploy: {value.expression})" if value.expression else "(known after deploy)"
+        return f"(known after deploy: {plain(value.expression)})" if value.expression else "(known after deploy)"
     if isinstance(value, str):
         return _text(value, start)
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {one_line(item)}" for name, item in value.items())
-            + "}"
-        )
+        return "{" + ", ".join(f'"{quoted(name)}": {one_line(item)}' for name, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(one_line(item) for item in value) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
 
 
 def from_to(before: Json, after: Json) -> tuple[str, str]:
@@ -58,7 +60,7 @@ def block(value: Json) -> list[str]:
         return [line]
     if isinstance(value, list):
         return ["[", *(line for index, item in enumerate(value) for line in _member(f"{index}:", item)), "]"]
-    return ["{", *(line for name, item in value.items() for line in _member(f"{name}:", item)), "}"]
+    return ["{", *(line for name, item in value.items() for line in _member(f"{plain(name)}:", item)), "}"]
 
 
 def leaves(value: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Json]]:
@@ -67,7 +69,7 @@ def leaves(value: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str,
         for name, item in value.items():
             yield from leaves(item, (*path, name))
     else:
-        yield format_path(path)[1:].removeprefix(".") or "$", value
+        yield _path(path), value
 
 
 def identity(identifiers: Json) -> str:
@@ -82,6 +84,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def _path(parts: Path) -> str:
+    return plain(format_path(parts)[1:].removeprefix(".")) or "$"
+
+
 def _member(name: str, value: Json) -> list[str]:
     first, *rest = block(value)
     return [f"  {name} {first}", *(f"  {line}" for line in rest)]
@@ -90,7 +96,5 @@ def _member(name: str, value: Json) -> list[str]:
 def _text(value: str, start: int) -> str:
     shown = value[start : start + LONGEST_TEXT]
     cut_before, cut_after = start > 0, start + LONGEST_TEXT < len(value)
-    quoted = json.dumps(shown, ensure_ascii=False)[1:-1]
-    quoted = "".join(f"\\u{ord(char):04x}" if "\x7f" <= char <= "\x9f" else char for char in quoted)
-    line = f'"{"…" if cut_before else ""}{quoted}{"…" if cut_after else ""}"'
+    line = f'"{"…" if cut_before else ""}{quoted(shown)}{"…" if cut_after else ""}"'
     return f"{line} ({len(value):,} characters)" if cut_before or cut_after else line

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from extensor.cli.values import block, from_to, identity, plain_path
+from extensor.cli.values import block, from_to, identity, plain, plain_path
 from extensor.engine.results import Change, PropertyChange, WhatIfResult
 
 Paint = Callable[[str, str], str]
@@ -46,9 +46,10 @@ def what_if_text(result: WhatIfResult, paint: Paint = no_paint) -> str:
 def _change(change: Change, paint: Paint) -> Iterator[str]:
     symbol, colour, _ = _LOOKS[change.change_type]
     where = identity(change.identifiers)
-    yield f"  {paint(f'{symbol} {change.symbolic_name}', colour)}  {change.type}{f'  {where}' if where else ''}"
+    name = paint(f"{symbol} {plain(change.symbolic_name)}", colour)
+    yield f"  {name}  {plain(change.type)}{f'  {where}' if where else ''}"
     if change.reason:
-        yield f"      {change.reason}"
+        yield f"      {plain(change.reason)}"
     if change.change_type in ("Create", "Delete"):
         yield from _body(change.delta)
     else:
@@ -82,7 +83,7 @@ def _delta(delta: Iterable[PropertyChange], paint: Paint) -> Iterator[str]:
 def _not_compared(result: WhatIfResult) -> list[str]:
     if not result.not_compared:
         return []
-    shown = [f"{name}.{plain_path(path)}" for name, path in result.not_compared[:_LISTED]]
+    shown = [f"{plain(name)}.{plain_path(path)}" for name, path in result.not_compared[:_LISTED]]
     more = ", …" if len(result.not_compared) > _LISTED else ""
     one = len(result.not_compared) == 1
     count = "1 write-only property" if one else f"{len(result.not_compared)} write-only properties"
