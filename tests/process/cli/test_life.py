@@ -256,3 +256,21 @@ def test_what_is_no_integer_of_64_bits_is_refused_at_its_place(stage: Any, value
     assert error["path"] == "$.resources.n.properties.value"
     assert says in error["message"]
     assert list(stage.folder.glob("*.number")) == []
+
+
+@pytest.mark.reported("I01")
+def test_a_mode_changed_by_hand_is_previewed_and_mended(stage: Any) -> None:
+    entry = {"import": "files", "type": "file@1.0", "properties": {"path": "f", "content": "x", "mode": "0600"}}
+    imports = {
+        "files": {"provider": "files", "version": "1.0.0", "config": {"root": "."}},
+        "notes": {"provider": "notes", "version": "1.0.0"},
+    }
+    stage.template({"f": entry}, imports=imports)
+    stage.json("deploy", "main.json")
+    file = stage.folder / "f"
+    file.chmod(0o666)
+    (change,) = stage.json("what-if", "main.json")["changes"]
+    assert change["delta"] == [{"path": "$.properties.mode", "changeType": "Modify", "before": "0666", "after": "0600"}]
+    stage.json("deploy", "main.json")
+    assert file.stat().st_mode & 0o7777 == 0o600
+    assert stage.json("what-if", "main.json")["changes"] == []
