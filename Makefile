@@ -39,8 +39,11 @@ conformance: $(READY) ## the conformance kit on the quickstart and on the files 
 	    PATH="$(CURDIR)/$(BIN):$$PATH" FILES_ROOT="$$root" $(BIN)/provider-conformance run $(CONFORMANCE) \
 	    --folder build/conformance/files --config examples/files/conformance.toml
 
-selftest: $(READY) ## the conformance kit against every planted bug, on one seed
-	$(BIN)/provider-conformance selftest --seeds 1
+SEEDS ?= 1
+
+selftest: $(READY) ## the conformance kit against every planted bug, on one seed or SEEDS=10
+	$(BIN)/provider-conformance selftest --seeds $(SEEDS) --workers 4 \
+	    --matrix build/kill-matrix.json --matrix build/kill-matrix.md $(addprefix --matrix ,$(PAGE))
 
 check: $(READY) ## lint, format, types, import contracts, documents in step
 	$(BIN)/ruff check

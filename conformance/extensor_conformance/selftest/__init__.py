@@ -4,20 +4,20 @@
 """
 
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 
-from extensor_conformance.selftest.model import BedMissing, Matrix, Row, SelftestSettings
+from extensor_conformance.selftest.model import BedMissing, Matrix, Progress, Row, SelftestSettings, Turn
 
-__all__ = ["BedMissing", "Matrix", "Row", "SelftestSettings", "run_selftest"]
+__all__ = ["BedMissing", "Matrix", "Progress", "Row", "SelftestSettings", "Turn", "run_selftest"]
 
 
-def run_selftest(settings: SelftestSettings, tell: Callable[[Row], None]) -> Matrix:
-    """Run the kit against every program of the bed; `tell` gets each row when it is known, from any thread.
+def run_selftest(
+    settings: SelftestSettings, tell: Callable[[Row], None], progress: Callable[[Progress], None] = lambda _: None
+) -> Matrix:
+    """Run the kit against every program of the bed.
 
-    Raises `BedMissing` when there are no programs to run against.
+    `tell` gets each row when it is known, `progress` how far it is; both are called from any thread, one call at a
+    time. Raises `BedMissing` when there are no programs to run against.
     """
-    if find_spec("extensor_conformance.selftest.matrix") is None:
-        raise BedMissing("this installation of the kit has no bed of mutants")
-    matrix: Matrix = import_module("extensor_conformance.selftest.matrix").run(settings, tell)
-    return matrix
+    from extensor_conformance.selftest.matrix import run
+
+    return run(settings, tell, progress)

@@ -68,7 +68,7 @@ class Entry:
     types: tuple[str, ...] = ()
     fixture: str | None = None
     workers: tuple[int, ...] = (1,)
-    """Workers of the runs, one after the other."""
+    """Each seed is played with each of these numbers of workers."""
     baseline: str | None = None
     """The text of an earlier report."""
     older: bool = False

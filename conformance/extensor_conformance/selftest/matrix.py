@@ -1,176 +1,162 @@
-"""Plays the kit against the bed, and judges the kit."""
+"""Plays the kit against the bed, and gathers what came of it."""
 
-import json
-import subprocess
-import tempfile
+import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 
-from extensor_conformance.fixture import Fixture, load_fixture
-from extensor_conformance.report.model import Report
-from extensor_conformance.runner import Run
-from extensor_conformance.selftest.bed import Bed, Entry, Program, filled, read_bed
-from extensor_conformance.selftest.model import BedMissing, Matrix, Row, SelftestSettings
-from extensor_conformance.settings import Settings
-from extensor_conformance.subject import Subject
-from extensor_conformance.verdicts import Outcome, Verdict
+from extensor_conformance.selftest.bed import Bed, Entry, read_bed
+from extensor_conformance.selftest.model import BedMissing, Matrix, Progress, Row, SelftestSettings, Turn
+from extensor_conformance.selftest.worker import Worker
 
-BUDGET = 180.0
-"""Seconds for one run of the kit."""
+_TICK_SECONDS = 1.0
 REPEATS = {"reference": 2}
 """Twice as many seeds for what must be right."""
 
 
-class _Bad(Exception):
-    """The kit did not do as it must; the text says how."""
+@dataclass(frozen=True, slots=True)
+class _Task:
+    entry: Entry
+    number: int
+    """Of the seed, from 0."""
 
 
-def run(settings: SelftestSettings, tell: Callable[[Row], None]) -> Matrix:
+def run(
+    settings: SelftestSettings, tell: Callable[[Row], None], progress: Callable[[Progress], None] = lambda _: None
+) -> Matrix:
     """Every program of the bed that is asked for, `settings.workers` at once. Raises `BedMissing`."""
     bed = read_bed(settings.bed)
-    entries = [entry for entry in bed.entries if _wanted(entry, settings.only)]
+    entries = [entry for entry in bed.entries if not settings.only or _named(entry, settings.only)]
     if not entries:
         raise BedMissing(f"nothing in {bed.folder} is named {', '.join(settings.only)}")
-    guard = threading.Lock()
-
-    def play(entry: Entry) -> Row:
-        row = _row(bed, entry, settings)
-        with guard:
-            tell(row)
-        return row
-
-    with ThreadPoolExecutor(settings.workers) as pool:
-        rows = tuple(pool.map(play, entries))
-    return Matrix(rows, bed.uncovered)
-
-
-def _wanted(entry: Entry, only: Sequence[str]) -> bool:
-    return not only or any(fnmatchcase(entry.name, pattern) for pattern in only)
-
-
-def _row(bed: Bed, entry: Entry, settings: SelftestSettings) -> Row:
     began = time.monotonic()
-    expected = (entry.check,) if entry.check is not None else ()
-    row = Row(entry.name, entry.kind, expected, (), True, entry.summary)
-    missing = bed.programs[entry.program].missing
-    if missing is not None:
-        return replace(row, trouble=f"not run: {missing}")
-    seen: set[str] = set()
-    trouble, runs = "", 0
-    for number in range(settings.seeds * REPEATS.get(entry.kind, 1)):
-        seed = settings.seed + number
-        try:
-            for checks in _turns(bed, entry, number):
-                runs += 1
-                report = _play(bed, entry, seed, checks, entry.workers[number % len(entry.workers)])
-                seen |= {outcome.check for outcome in report.outcomes if _failed(outcome)}
-                _judge(entry, report, named=entry.check in checks)
-        except _Bad as bad:
-            trouble = f"seed {seed}: {bad}"
-            break
+    rows = _Crew(bed, entries, settings, tell, progress).play()
     seconds = time.monotonic() - began
-    return replace(row, seen=tuple(sorted(seen)), good=not trouble, trouble=trouble, runs=runs, seconds=seconds)
+    return Matrix(rows, bed.uncovered, settings.seed, settings.seeds, settings.only, seconds)
 
 
-def _turns(bed: Bed, entry: Entry, number: int) -> Iterable[tuple[str, ...]]:
-    """The checks of each run on one seed: the named one; on the first seed the cheap ones too."""
-    if entry.check is None:
-        yield entry.checks or bed.cheap
-        return
-    yield (entry.check,)
-    if number == 0:
-        yield tuple(id_ for id_ in bed.cheap if id_ != entry.check)
+def _named(entry: Entry, only: Sequence[str]) -> bool:
+    return any(fnmatchcase(entry.name, pattern) for pattern in only)
 
 
-def _failed(outcome: Outcome) -> bool:
-    return outcome.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.FLAKY)
+class _Crew:
+    """Threads, each with a process of the kit, that share the turns of all programs."""
 
+    def __init__(
+        self,
+        bed: Bed,
+        entries: Sequence[Entry],
+        settings: SelftestSettings,
+        tell: Callable[[Row], None],
+        progress: Callable[[Progress], None],
+    ) -> None:
+        self._bed = bed
+        self._entries = entries
+        self._settings = settings
+        self._tell = tell
+        self._progress = progress
+        self._began = time.monotonic()
+        self._lock = threading.Lock()
+        self._tasks = self._planned()
+        self._waiting: queue.SimpleQueue[_Task] = queue.SimpleQueue()
+        self._turns: dict[str, dict[int, Turn]] = {entry.name: {} for entry in entries}
+        self._left = {entry.name: sum(task.entry is entry for task in self._tasks) for entry in entries}
+        self._running: dict[int, str] = {}
+        self._broken: list[BaseException] = []
+        self._over = False
 
-def _judge(entry: Entry, report: Report, *, named: bool) -> None:
-    """Raises `_Bad` for a fault of the kit, a check that fails without a reason, and a named one that does not."""
-    if report.kit_faults or any(outcome.verdict is Verdict.ERROR for outcome in report.outcomes):
-        raise _Bad("the kit itself is at fault")
-    unrelated = {o.check for o in report.outcomes if _failed(o)} - {entry.check, *entry.also}
-    if unrelated:
-        first = next(o for o in report.outcomes if o.check in unrelated and _failed(o))
-        what = f": {first.problems[0].message}" if first.problems else ""
-        raise _Bad(f"{', '.join(sorted(unrelated))} failed too{what}")
-    if entry.check is None and not any(outcome.verdict is Verdict.PASS for outcome in report.outcomes):
-        raise _Bad(f"nothing passed: {report.start_failure or 'nothing was tested'}")
-    if named:
-        _named(entry, [outcome for outcome in report.outcomes if outcome.check == entry.check])
+    def play(self) -> tuple[Row, ...]:
+        """All turns. A `KeyboardInterrupt`, or what a listener lets out, ends the workers and is raised."""
+        for entry in self._entries:
+            if not self._left[entry.name]:
+                self._tell(self._row(entry))
+        for task in self._tasks:
+            self._waiting.put(task)
+        workers = [Worker(self._bed.folder) for _ in range(min(self._settings.workers, len(self._tasks)))]
+        threads = [
+            threading.Thread(target=self._work, args=(number, worker), name=f"selftest {number}")
+            for number, worker in enumerate(workers, 1)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(_TICK_SECONDS)
+                    with self._lock:
+                        self._progress(self._state())
+        except BaseException:
+            self._over = True
+            for worker in workers:
+                worker.interrupt()
+            raise
+        finally:
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+            for worker in workers:
+                worker.close()
+        if self._broken:
+            raise self._broken[0]
+        return tuple(self._row(entry) for entry in self._entries)
 
+    def _planned(self) -> list[_Task]:
+        """Seed by seed, what takes long by its nature first, so that it is not what all wait for in the end."""
+        settings = self._settings
+        tasks = [
+            _Task(entry, number)
+            for entry in self._entries
+            if self._bed.programs[entry.program].missing is None
+            for number in range(settings.seeds * REPEATS.get(entry.kind, 1))
+        ]
+        return sorted(tasks, key=lambda task: (-(task.entry.timeout or 0), task.number))
 
-def _named(entry: Entry, outcomes: Sequence[Outcome]) -> None:
-    red = [outcome for outcome in outcomes if outcome.verdict in (Verdict.FAIL, Verdict.WARN)]
-    if not red:
-        said = "; ".join(f"{o.verdict}{f' ({o.reason})' if o.reason else ''}" for o in outcomes) or "it was not played"
-        raise _Bad(f"it lives: {entry.check} says {said}")
-    if entry.path is None and entry.step is None and all(outcome.facts.get("silent") is True for outcome in red):
-        raise _Bad(f"it lives: {entry.check} only waited in vain")
-    problems = [problem for outcome in red for problem in outcome.problems]
-    for problem in problems:
-        path, step = problem.path or "", problem.step or ""
-        if path.startswith(entry.path or "") and step.startswith(entry.step or ""):
+    def _work(self, number: int, worker: Worker) -> None:
+        while not self._over and not self._broken:
+            try:
+                task = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                self._show(number, task.entry.name)
+                turn = worker.play(task.entry.name, task.number, self._settings.seed + task.number)
+                self._take(number, task, turn)
+            except BaseException as error:  # noqa: BLE001, RUF100 - handed to the thread that waits
+                self._broken.append(error)
+
+    def _show(self, number: int, name: str) -> None:
+        with self._lock:
+            self._running[number] = name
+            self._progress(self._state())
+
+    def _take(self, number: int, task: _Task, turn: Turn) -> None:
+        if self._over:
             return
-    places = "; ".join(f"{problem.path} in {problem.step}" for problem in problems)
-    raise _Bad(f"{entry.check} fails at the wrong place: {places}, not {entry.path} in {entry.step}")
+        name = task.entry.name
+        with self._lock:
+            self._running.pop(number, None)
+            self._turns[name][task.number] = turn
+            self._left[name] -= 1
+            if not self._left[name]:
+                self._tell(self._row(task.entry))
+            self._progress(self._state())
 
-
-def _play(bed: Bed, entry: Entry, seed: int, checks: tuple[str, ...], workers: int) -> Report:
-    program = bed.programs[entry.program]
-    with tempfile.TemporaryDirectory(prefix="selftest-") as name:
-        work = Path(name)
-        words = filled((*program.command, *(program.store if entry.store else ())), bed.folder, work)
-        address = None if entry.wire == "stdio" else f"{entry.wire}:"
-        subject = Subject((*words, *(program.listen if address else ())), address, work, {"MUTANT": entry.switch})
-        settings = Settings(
-            subject,
-            _fixture(program, entry, work),
-            seed,
-            checks,
-            types=entry.types,
-            folder=None,
-            shrink=False,
-            retries=0,
-            allow_kill=True,
-            workers=workers,
-            budget=BUDGET,
-            max_examples=6 if entry.check in checks else 1,
-            timeout=entry.timeout or program.timeout,
-            faults="hook" if (program.faults if entry.faults is None else entry.faults) else None,
-            probe=filled(program.probe, bed.folder, work) if entry.probe and entry.store else (),
-            baseline=_written(work / "report.json", entry.baseline),
-            old_types=_old_types(words, work) if entry.older else None,
+    def _state(self) -> Progress:
+        turns = [turn for turns in self._turns.values() for turn in turns.values()]
+        return Progress(
+            len(turns),
+            len(self._tasks),
+            sum(bool(turn.trouble) for turn in turns),
+            tuple(self._running.values()),
+            time.monotonic() - self._began,
         )
-        return Run(settings).execute()
 
-
-def _fixture(program: Program, entry: Entry, work: Path) -> Fixture:
-    text = program.fixture if entry.fixture is None else entry.fixture
-    return load_fixture(_written(work / "conformance.toml", text or None))
-
-
-def _written(place: Path, text: str | None) -> Path | None:
-    if text is None:
-        return None
-    place.write_text(text, encoding="utf-8")
-    return place
-
-
-def _old_types(words: Sequence[str], work: Path) -> Path:
-    """The types of the program without a switch, as a folder."""
-    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "provider/getTypeFiles"})
-    answer = subprocess.run(list(words), input=f"{request}\n", capture_output=True, text=True, check=True, timeout=30)
-    files = json.loads(answer.stdout)["result"]
-    folder = work / "older"
-    folder.mkdir()
-    (folder / "index.json").write_text(files["indexFile"], encoding="utf-8")
-    for name, text in files["typeFiles"].items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    def _row(self, entry: Entry) -> Row:
+        expected = (entry.check,) if entry.check is not None else ()
+        turns = self._turns[entry.name]
+        missing = self._bed.programs[entry.program].missing or ""
+        return Row(
+            entry.name, entry.kind, expected, entry.summary, tuple(turns[number] for number in sorted(turns)), missing
+        )

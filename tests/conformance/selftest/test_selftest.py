@@ -14,8 +14,9 @@ from tests.conformance.checks import (
 from tests.conformance.checks.truth import test_truth_mutants
 
 from extensor_conformance.cli import main
-from extensor_conformance.selftest import BedMissing, Matrix, SelftestSettings, run_selftest
+from extensor_conformance.selftest import BedMissing, Matrix, Progress, SelftestSettings, run_selftest
 from extensor_conformance.selftest.bed import BED, read_bed
+from extensor_conformance.selftest.worker import Worker
 
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here")
 LITTLE = """
@@ -114,6 +115,33 @@ def test_a_program_that_cannot_run_here_is_told_and_not_counted_as_killed(tmp_pa
     assert "there is no no-such-thing here" in row.trouble
 
 
+def test_each_seed_has_a_turn_of_its_own_and_the_references_have_twice_as_many(tmp_path: Path) -> None:
+    bed = little(tmp_path, "first-fault")
+    with (bed / "bed.toml").open("a", encoding="utf-8") as file:
+        file.write('[[reference]]\nname = "right"\nprogram = "plain"\n')
+    told: list[str] = []
+    last: list[Progress] = []
+    matrix = run_selftest(SelftestSettings(bed, seeds=2, seed=5), lambda row: told.append(row.name), last.append)
+    right, mutant = matrix.rows
+    assert [turn.seed for turn in right.turns] == [5, 6, 7, 8]
+    assert [turn.seed for turn in mutant.turns] == [5, 6]
+    assert [turn.runs for turn in mutant.turns] == [2, 1]  # the cheap checks on the first seed alone
+    assert sorted(told) == ["it", "right"]
+    assert (last[-1].done, last[-1].total, last[-1].bad) == (6, 6, 0)
+
+
+def test_a_process_of_the_kit_that_ends_is_told_and_the_next_turn_gets_another(tmp_path: Path) -> None:
+    bed = little(tmp_path, "first-fault")
+    worker = Worker(bed)
+    try:
+        lost = worker.play("no-such-program", 0, 1)
+        assert "the kit's process ended with 1" in lost.trouble
+        found = worker.play("it", 1, 1)
+        assert (found.trouble, found.seen) == ("", ("ERR-03",))
+    finally:
+        worker.close()
+
+
 def test_a_folder_without_a_bed_and_a_name_that_is_nowhere_are_told(tmp_path: Path) -> None:
     with pytest.raises(BedMissing, match="no bed of mutants"):
         trial(bed=tmp_path)
@@ -122,7 +150,7 @@ def test_a_folder_without_a_bed_and_a_name_that_is_nowhere_are_told(tmp_path: Pa
 
 
 def test_the_command_writes_the_matrix_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["selftest", "--only", "first-fault", "--seeds", "1", "--json"])
+    code = main(["selftest", "--only", "first-fault", "--seeds", "1", "--output", "json"])
     document = json.loads(capsys.readouterr().out)
     assert code == 0
     assert document["good"] is True
