@@ -15,7 +15,7 @@ from extensor_conformance.compare import differences
 from extensor_conformance.draw import Draw
 from extensor_conformance.generate import collect
 from extensor_conformance.judging import Attempt, attempt
-from extensor_conformance.kind import Kind
+from extensor_conformance.kind import Kind, NoSuchKind, chosen_kinds
 from extensor_conformance.ledger import Ledger
 from extensor_conformance.names import Names
 from extensor_conformance.provider import read_provider
@@ -193,8 +193,9 @@ class Fuzz:
     ) -> Progress:
         """Search, and hand over each failure that is not like an earlier one, made small.
 
-        A `KeyboardInterrupt` ends it. Raises `Failed`, `StartFailed`, `ConnectionFailed`, `NoAnswer` or
-        `ConnectionEnded` when the provider cannot be greeted at the start.
+        A `KeyboardInterrupt` ends it. Raises `NoSuchKind` when none of the types is asked for, and `Failed`,
+        `StartFailed`, `ConnectionFailed`, `NoAnswer` or `ConnectionEnded` when the provider cannot be greeted at the
+        start.
         """
         begun = time.monotonic()
         settings, done = self.settings, Progress()
@@ -231,7 +232,11 @@ class Fuzz:
         bench.provider = provider
         bench.watch.kinds = provider.kinds
         self._check.restarts = bench.settings.subject.owned
-        kinds = [kind for kind in provider.kinds.values() if kind.has(Verb.SAVE)]
+        wanted = bench.settings.types
+        chosen = chosen_kinds(provider.kinds, wanted)
+        if provider.kinds and not chosen:
+            raise NoSuchKind(f"none of its types is among {', '.join(wanted)}")
+        kinds = [kind for kind in chosen.values() if kind.has(Verb.SAVE)]
         if not kinds:
             raise Failed(Problem(provider.trouble or "the provider has no type that can be saved"))
         return kinds

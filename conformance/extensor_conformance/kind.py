@@ -1,7 +1,8 @@
 """A type under test: its schema, the facts about it, and the inputs that can be made for it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from extensor.contract import Json, JsonObject, TypeName, Verb
@@ -124,6 +125,21 @@ def reaches_secret(type_: model.Type) -> bool:
             return True
         waiting.extend(model.children(one))
     return False
+
+
+class NoSuchKind(LookupError):
+    """None of a provider's types is asked for."""
+
+
+def chosen_kinds(kinds: Mapping[str, Kind], patterns: Sequence[str]) -> dict[str, Kind]:
+    """The kinds whose name, or name without the version, is like one of the patterns, without case; all for none."""
+    wanted = [pattern.lower() for pattern in patterns]
+
+    def chosen(name: str) -> bool:
+        forms = (name.lower(), name.lower().rpartition("@")[0])
+        return not wanted or any(fnmatchcase(form, pattern) for form in forms for pattern in wanted)
+
+    return {name: kind for name, kind in kinds.items() if chosen(name)}
 
 
 def find_kind(kinds: Mapping[str, Kind], type_: Json) -> Kind | None:

@@ -2,12 +2,13 @@
 
 The checks are played in one run when the first item is; each item then tells its own verdict. FAIL, FLAKY, ERROR, a
 stale waiver and a core check that was not tested fail; a waived failure is an xfail; what does not apply is skipped.
+With pytest-xdist one worker has all of these items, or the run would be played once in each.
 Importing this costs next to nothing, so that it may be loaded by every pytest.
 """
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 OPTION = "--provider-conformance"
 _NAME = "provider-conformance"
+_SEED, _TOLD = "provider_conformance_seed", "provider_conformance_summary"
+_WHOLE = ("loadscope", "loadfile")
+"""The ways of pytest-xdist to share items that leave ours together."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,8 +42,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the rest only when it is asked for."""
     command = config.getoption(OPTION)
     if command:
+        _require_one_worker(config)
         flags = str(config.getoption(f"{OPTION}-options"))
-        config.pluginmanager.register(ConformancePlugin(str(command), flags), f"{_NAME} run")
+        plugin = ConformancePlugin(str(command), flags)
+        handed = getattr(config, "workerinput", {}).get(_SEED)  # this process is a worker of pytest-xdist
+        if handed is not None:
+            plugin.settings = plugin.settings.with_(seed=handed)
+        config.pluginmanager.register(plugin, f"{_NAME} run")
+
+
+def _require_one_worker(config: pytest.Config) -> None:
+    """Raises `pytest.UsageError` where the items would be spread over workers, each of which would play the run."""
+    shared = config.getoption("dist", "no")
+    if shared not in ("no", *_WHOLE):
+        raise pytest.UsageError(
+            f"{OPTION}: all checks are played in one run, which --dist {shared} would repeat in each worker; "
+            f"use --dist {' or '.join(_WHOLE)}, or -n 0"
+        )
 
 
 class NotConforming(Exception):
@@ -57,6 +76,24 @@ class ConformancePlugin:
     def __init__(self, command: str, flags: str) -> None:
         self.settings = settings_from(command, flags)
         self._report: Report | None = None
+        self._summary: list[str] = []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Let each worker of pytest-xdist have the seed that the header tells."""
+        node.workerinput[_SEED] = self.settings.seed
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what the worker that played the run has to say."""
+        self._summary += getattr(node, "workeroutput", {}).get(_TOLD, ())
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Sum the run up, in a worker of pytest-xdist for the process that waits for it."""
+        self._summary += self._told()
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output[_TOLD] = self._summary
 
     def pytest_report_header(self) -> str:
         """The seed, before anything can go wrong."""
@@ -91,17 +128,19 @@ class ConformancePlugin:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Seed, level, and what is left behind."""
+        if self._summary:
+            terminalreporter.section(_NAME)
+        for line in self._summary:
+            terminalreporter.write_line(line)
+
+    def _told(self) -> list[str]:
         from extensor_conformance.report.grouping import result_text
 
         report = self._report
         if report is None:
-            return
-        terminalreporter.section(_NAME)
-        terminalreporter.write_line(f"seed {report.seed}: {result_text(report)}")
-        for item in report.leftovers:
-            terminalreporter.write_line(f"left behind: {item.type} {item.identifiers}: {item.reason}")
-        for fault in report.kit_faults:
-            terminalreporter.write_line(fault)
+            return []
+        left = [f"left behind: {item.type} {item.identifiers}: {item.reason}" for item in report.leftovers]
+        return [f"seed {report.seed}: {result_text(report)}", *left, *report.kit_faults]
 
     def cells(self) -> "Iterator[tuple[str, str | None]]":
         """Check ids with the types that they are played on, ``None`` for the provider as a whole."""

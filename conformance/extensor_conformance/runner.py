@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 
 from extensor.contract import Json, JsonObject
@@ -31,7 +30,7 @@ from extensor_conformance.events import (
 )
 from extensor_conformance.faults import proxied_address
 from extensor_conformance.judging import Judge, StopSign, excuse
-from extensor_conformance.kind import Kind
+from extensor_conformance.kind import Kind, chosen_kinds
 from extensor_conformance.ledger import Ledger
 from extensor_conformance.levels import levels_of
 from extensor_conformance.monitors import MONITORED, Finding
@@ -132,19 +131,12 @@ class Run:
         connection = bench.connection()
         seconds = time.monotonic() - begun
         provider = read_provider(connection, self.settings.fixture, seconds)
-        kinds = {name: kind for name, kind in provider.kinds.items() if self._wanted_type(name)}
+        kinds = chosen_kinds(provider.kinds, self.settings.types)
         if provider.kinds and not kinds:
             raise Failed(Problem(f"none of its types is among {', '.join(self.settings.types)}"))
         if provider.trouble is not None:
             self._warn(provider.trouble)
         return replace(provider, kinds=kinds)
-
-    def _wanted_type(self, name: str) -> bool:
-        patterns = [pattern.lower() for pattern in self.settings.types]
-        stem = name.lower().rpartition("@")[0]
-        return not patterns or any(
-            fnmatchcase(name.lower(), pattern) or fnmatchcase(stem, pattern) for pattern in patterns
-        )
 
     def _play(self, benches: list[Bench], another: Callable[[], Bench], provider: Provider) -> None:
         jobs = self._jobs(provider)

@@ -36,6 +36,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-time", metavar="TIME", type=duration, help="stop after so long; default: never")
     parser.add_argument("--max-cases", metavar="N", type=number(1, 2**31), help="stop after so many cases")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at the first failure")
+    parser.add_argument("--type", metavar="TYPE", action="append", help="only these types: names or patterns")
     add_subject(parser)
     add_generation(parser)
     add_execution(parser)
@@ -47,7 +48,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         level=None,
         checks=None,
         exclude_checks=None,
-        type=None,
         requirements="1",
         strict=False,
         expected_failures=None,
@@ -65,6 +65,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.cli.text import Writer
     from extensor_conformance.fixture import FixtureError
     from extensor_conformance.fuzz import Fuzz
+    from extensor_conformance.kind import NoSuchKind
     from extensor_conformance.report.masking import without_secrets
     from extensor_conformance.verdicts import Failed, Verdict
 
@@ -92,7 +93,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     try:
         with signals(console, settings):
             done = fuzz.execute(found, seconds=args.max_time, cases=args.max_cases, on_progress=progress)
-    except FixtureError as error:
+    except (FixtureError, NoSuchKind) as error:
         raise Trouble(str(error)) from None
     except (Failed, StartFailed, ConnectionFailed, NoAnswer, ConnectionEnded) as error:
         told = secrets.mask_text(str(error))

@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 from tests.conformance.cli.conftest import PROVIDER, QUICK
 
+from extensor_conformance.bench import Bench
+from extensor_conformance.case import Case
+from extensor_conformance.check import Check
 from extensor_conformance.cli.exits import Exit
 from extensor_conformance.fixture import load_fixture
+from extensor_conformance.judging import Attempt, attempt
+from extensor_conformance.kind import Kind
 from extensor_conformance.pytest_plugin import provider_of, settings_from
-from extensor_conformance.selftest import BedMissing, Matrix, Row, SelftestSettings
+from extensor_conformance.selftest import BedMissing, Matrix, Progress, Row, SelftestSettings, Turn
 
 Command = Callable[..., tuple[int, str, str]]
 Words = Callable[..., list[str]]
+TWO_TYPES = PROVIDER.parent.parent / "mutants" / "plain.py"
 
 
 def test_init_writes_a_file_that_a_run_can_use_at_once(command: Command, provider: Words, here: Path) -> None:
@@ -60,6 +66,24 @@ def test_fuzz_stops_at_a_failure_and_keeps_it_for_replay(command: Command, provi
     assert command("replay", case[1])[0] == Exit.FAILED
 
 
+def test_fuzz_stays_with_the_types_that_are_asked_for(
+    command: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str | None] = []
+
+    def noted(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attempt:
+        played.append(case.type)
+        return attempt(bench, check, case, kind)
+
+    monkeypatch.setattr("extensor_conformance.fuzz.attempt", noted)
+    two = ["--", sys.executable, str(TWO_TYPES), "--store", str(here / "store")]
+    code, out, err = command("fuzz", "--max-cases", "3", "--type", "shelf", *two)
+    assert code == Exit.OK, out + err
+    assert played == ["shelf@1.0"] * 3
+    code, _, err = command("fuzz", "--max-cases", "1", "--type", "no-such*", *two)
+    assert (code, "none of its types is among no-such*" in err) == (Exit.USAGE, True)
+
+
 def test_fuzz_of_a_provider_that_does_not_start_exits_with_3(command: Command, provider: Words) -> None:
     assert command("fuzz", *provider("die"))[0] == Exit.NOT_STARTED
 
@@ -81,12 +105,13 @@ def test_selftest_prints_the_matrix_and_fails_for_a_mutant_that_lives(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = (
-        Row("M01", "mutant", ("PROTO-03",), ("PROTO-03",), True, "prints a banner", runs=10),
-        Row("M02", "mutant", ("PROTO-03",), (), False, "logs to stdout", "it lives", 10),
+        Row("M01", "mutant", ("PROTO-03",), "prints a banner", (Turn(1, ("PROTO-03",), runs=10),)),
+        Row("M02", "mutant", ("PROTO-03",), "logs to stdout", (Turn(1, trouble="it lives", runs=10),)),
     )
 
-    def run(settings: SelftestSettings, tell: Callable[[Row], None]) -> Matrix:
+    def run(settings: SelftestSettings, tell: Callable[[Row], None], progress: Callable[[Progress], None]) -> Matrix:
         assert settings.only == ("M01", "M02")
+        progress(Progress(0, 2, 0, ("M01",), 0.0))
         for row in rows:
             tell(row)
         return Matrix(rows)
@@ -97,12 +122,50 @@ def test_selftest_prints_the_matrix_and_fails_for_a_mutant_that_lives(
     assert "BAD M02" in out
     assert "it lives" in out
     assert "1 of 2 as they must be" in out
-    code, out, _ = command("selftest", "--only", "M01,M02", "--json")
+    code, out, _ = command("selftest", "--only", "M01,M02", "--output", "json")
     assert json.loads(out)["rows"][0]["seen"] == ["PROTO-03"]
+    code, out, _ = command("selftest", "--only", "M01,M02", "--output", "markdown")
+    assert "| ok | `M01` | prints a banner | PROTO-03 | **PROTO-03** | 1/1 |" in out
+    assert "| BAD | `M02` | logs to stdout | PROTO-03 | green | 0/1 |" in out
+
+
+def test_selftest_writes_its_matrix_into_files_and_between_the_marks_of_a_page(
+    command: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = Row("M01", "mutant", ("PROTO-03",), "prints a banner", (Turn(3, ("PROTO-03",)), Turn(4, ("PROTO-03",))))
+    matrix = Matrix((row,), seed=3, seeds=2)
+
+    def run(settings: SelftestSettings, tell: object, progress: object) -> Matrix:
+        return matrix
+
+    monkeypatch.setattr("extensor_conformance.selftest.run_selftest", run)
+    (here / "page.md").write_text("# Mine\n\n<!-- matrix -->\nold\n<!-- end of matrix -->\n\nThe end.\n")
+    files = ("--matrix", "build/m.json", "--matrix", "build/m.md", "--matrix", "page.md")
+    assert command("selftest", *files)[0] == Exit.OK
+    document = json.loads((here / "build/m.json").read_text())
+    assert (document["seed"], document["seeds"], document["rows"][0]["seeds"]) == (3, 2, [3, 4])
+    assert "on seeds 3 to 4" in (here / "build/m.md").read_text()
+    page = (here / "page.md").read_text()
+    assert page.startswith("# Mine\n\n<!-- matrix -->\n`provider-conformance selftest --seeds 2 --seed 3`: 1 of 1")
+    assert page.endswith("<!-- end of matrix -->\n\nThe end.\n")
+    assert "old" not in page
+    code, _, err = command("selftest", "--matrix", "m.txt")
+    assert (code, "ends in .json or .md" in err) == (Exit.USAGE, True)
+
+
+def test_selftest_tells_on_stderr_how_far_it_is(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(settings: SelftestSettings, tell: Callable[[Row], None], progress: Callable[[Progress], None]) -> Matrix:
+        progress(Progress(168, 168, 1, ("M01",), 61.0))
+        return Matrix(())
+
+    monkeypatch.setattr("extensor_conformance.selftest.run_selftest", run)
+    _, out, err = command("selftest")
+    assert "168/168 | 1 BAD | M01 | 61 s" in err
+    assert "168/168" not in out
 
 
 def test_selftest_without_a_bed_is_no_success(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(settings: SelftestSettings, tell: object) -> Matrix:
+    def run(settings: SelftestSettings, tell: object, progress: object) -> Matrix:
         raise BedMissing(f"no bed at {settings.bed}")
 
     monkeypatch.setattr("extensor_conformance.selftest.run_selftest", run)
@@ -127,6 +190,25 @@ def test_pytest_has_items_beside_the_authors_own_and_tells_how_to_see_a_failure_
     assert "provider-conformance replay" in done.stdout
     assert "1 deselected" in done.stdout
     assert re.search(r"seed \d+: ", done.stdout)
+
+
+def test_with_xdist_one_worker_plays_the_run_with_the_seed_that_is_told(here: Path) -> None:
+    (here / "test_own.py").write_text("def test_own(): pass\ndef test_other(): pass\n")
+    words = ("--provider-conformance", f"{sys.executable} {PROVIDER}", "-n", "2", "--dist", "loadscope")
+    flags = " ".join([*QUICK, "--seed", "77"])
+    done = pytest_run(here, "-v", *words, "--provider-conformance-options", flags)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("seed 77: ") == 1
+    workers = re.findall(r"^\[(gw\d)\].* PASSED provider-conformance::", done.stdout, re.MULTILINE)
+    assert len(workers) == 2
+    assert len(set(workers)) == 1
+
+
+def test_xdist_is_refused_where_each_worker_would_play_the_run(here: Path) -> None:
+    (here / "test_own.py").write_text("def test_own(): pass\n")
+    done = pytest_run(here, "--provider-conformance", f"{sys.executable} {PROVIDER}", "-n", "2")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--dist load would repeat in each worker; use --dist loadscope or loadfile, or -n 0" in done.stderr
 
 
 def test_pytest_refuses_a_provider_that_does_not_start() -> None:
