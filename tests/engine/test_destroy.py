@@ -35,7 +35,8 @@ async def test_what_is_gone_already_counts_as_deleted(stack, world, make) -> Non
 
     world.before = absent
     result = await stack.destroy()
-    assert [outcome.status for outcome in result.resources] == ["Deleted", "Deleted"]
+    told = {outcome.symbolic_name: (outcome.status, outcome.reason) for outcome in result.resources}
+    assert told == {"a": ("Deleted", None), "b": ("Deleted", "it was absent already")}
     assert stack.show().resources == ()
 
 

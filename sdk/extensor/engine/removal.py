@@ -18,6 +18,9 @@ from extensor.engine.results import OutcomeStatus, ResourceOutcome
 from extensor.engine.sessions import SessionPool
 from extensor.errors import ExtensorError
 
+ABSENT = "it was absent already"
+"""The reason of a deletion that had nothing to delete, where the provider says so."""
+
 
 class Removal:
     """Deletes records of one stack through their providers and takes them out of the state."""
@@ -100,7 +103,7 @@ class Removal:
             self._note(record, status, answer.faults, started=started)
             return False
         await self._ledger.deleted(record)
-        self._note(record, "Deleted", started=started)
+        self._note(record, "Deleted", reason=ABSENT if isinstance(answer, Failed) else None, started=started)
         return True
 
     def _failed(self, record: Record, faults: tuple[Fault, ...], started: float) -> bool:

@@ -93,7 +93,7 @@ class WhatIfResult:
 
 @dataclass(frozen=True, slots=True)
 class ResourceOutcome:
-    """What became of one resource in a deployment or destruction."""
+    """What became of one resource in a deployment or destruction; `reason` says why nothing was done."""
 
     symbolic_name: str
     type: str
