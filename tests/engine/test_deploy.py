@@ -201,7 +201,9 @@ async def test_a_loop_element_may_refer_to_the_one_before_it(stack, world, make)
 
 
 @pytest.mark.reported("T18")
-@pytest.mark.parametrize("form", ["first", "FIRST", "box/first", "[format('{0}', 'first')]", "/x/BOX@1.0/First", "Box/1"])
+@pytest.mark.parametrize(
+    "form", ["first", "FIRST", "box/first", "[format('{0}', 'first')]", "/x/BOX@1.0/First", "Box/1"]
+)
 async def test_a_dependency_may_be_a_symbol_or_a_resource_id_in_any_case(stack, world, make, form) -> None:
     resources = {"second": make.box("2", needs=[form]), "first": make.box("1")}
     assert (await stack.deploy(make.template(resources))).status == "Succeeded"

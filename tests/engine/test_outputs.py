@@ -1,5 +1,7 @@
 """Outputs are shown, so nothing in them depends on a secret, whoever gave or made it."""
 
+from base64 import b64encode
+
 import pytest
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +47,30 @@ async def test_a_secret_that_the_provider_made_and_repeats_elsewhere_is_masked_t
         {"home": make.box("home")}, outputs={"url": {"type": "string", "value": "[reference('home').text]"}}
     )
     assert shown(await stack.deploy(entries)) == {"url": "https://***@host/"}
+
+
+@pytest.mark.reported("K12")
+async def test_a_secret_of_an_existing_resource_is_shown_and_recorded_nowhere(stack, world, make, tmp_path) -> None:
+    world.boxes["", "there"] = {"name": "there", "secret": SECRET, "text": f"see {SECRET}"}
+    entries = make.template(
+        {
+            "there": make.box("there", _existing=True),
+            "copy": make.box(
+                "copy", text="[base64(reference('there').secret)]", labels={"a": "[reference('there').text]"}
+            ),
+        },
+        outputs={
+            "all": {"type": "object", "value": "[reference('there')]"},
+            "copy": {"type": "string", "value": "[reference('copy').text]"},
+        },
+    )
+    told = [await stack.what_if(entries), await stack.deploy(entries), await stack.what_if(entries), stack.show()]
+    assert world.boxes["", "copy"]["text"] == b64encode(SECRET.encode()).decode()
+    assert shown(told[1])["copy"] == "***"
+    kept = b"".join(path.read_bytes() for path in (tmp_path / ".extensor").iterdir())
+    for form in (SECRET, b64encode(SECRET.encode()).decode()):
+        assert form not in repr((told, stack.events))
+        assert form.encode() not in kept
 
 
 async def test_a_plain_output_that_depends_on_a_secure_parameter_is_masked(stack, make) -> None:
