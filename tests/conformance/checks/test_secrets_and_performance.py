@@ -9,6 +9,7 @@ from tests.conformance.checks.conftest import Play, caught, clean, told
 from extensor_conformance.verdicts import Verdict
 
 MUTANTS = [
+    ("SEC-01", "secret-in-base64", "$.properties.code", None),
     ("SEC-02", "config-echo", "$.configId", "save"),
     ("SEC-02", "config-id-of-secret", "$.configId", "other secret"),
     ("SEC-03", "secret-in-error", "$.error", None),

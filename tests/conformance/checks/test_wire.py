@@ -22,6 +22,7 @@ MUTANTS = [
     ("PROTO-04", "frame-per-chunk", None, "all at once"),
     ("PROTO-04", "splits-lines", "$.params", "one by one"),
     ("PROTO-04", "lines-only", None, "headers"),
+    ("PROTO-05", "ids-as-numbers", "$.id", "ids"),
     ("PROTO-06", "dies-of-broken-json", "$", "half a message"),
     ("PROTO-06", "zero-for-null", None, "half a message"),
     ("PROTO-06", "envelope-is-internal", "$.error.code", "a number"),

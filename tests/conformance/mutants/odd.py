@@ -3,8 +3,9 @@
     odd.py [--store DIR] [--mutant NAME]
 
 H2 answers out of order, H4 adds members of its own to results and errors, H5 takes a while for everything, H8 refuses
-saves side by side of one object with a mark to try again, H10 tells that what is to be deleted was absent already, H12
-shares its store with strangers who make and remove objects all the time.
+saves side by side of one object with a mark to try again, H10 tells that what is to be deleted was absent already, H11
+starts an operation in its backend for everything and asks until it is over, H12 shares its store with strangers who
+make and remove objects all the time.
 """
 
 import itertools
@@ -16,6 +17,7 @@ import plain
 from plain import Refused, fault, wrong
 
 _serve, _save, _delete = plain.serve, plain.save, plain.delete
+_preview, _get = plain.preview_save, plain.get
 _send = plain.Client.send
 BUSY = set()
 GUARD = threading.Lock()
@@ -67,6 +69,51 @@ def delete(key, name, body, given, request):
     return {**answer, "outcome": "already absent" if absent else "deleted"} if wrong("H10") else answer
 
 
+class Operation:
+    """What a backend does on its own: it takes the work, and does it a little later unless it is called off first."""
+
+    def __init__(self, work):
+        self.work, self.over = work, threading.Event()
+        self.off, self.guard = False, threading.Lock()
+        self.answer = self.error = None
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        """Do the work, and keep what comes of it."""
+        pause(0.02)
+        with self.guard:
+            if not self.off:
+                try:
+                    self.answer = self.work()
+                except Exception as error:
+                    self.error = error
+        self.over.set()
+
+    def call_off(self):
+        """Whether it is not done and never will be."""
+        with self.guard:
+            self.off = self.answer is None and self.error is None
+        return self.off
+
+
+def polled(verb):
+    """A verb whose operation is asked for its state until it is over."""
+
+    def serve_polled(key, name, body, given, request):
+        operation = Operation(lambda: verb(key, name, body, given, request))
+        while not operation.over.wait(0.005):
+            try:
+                request.wait(0)
+            except Refused:
+                if operation.call_off():
+                    raise
+        if operation.error is not None:
+            raise operation.error
+        return operation.answer
+
+    return serve_polled
+
+
 def strangers():
     """Make and remove objects that nobody asked about."""
     for number in itertools.count():
@@ -78,6 +125,8 @@ def strangers():
 
 plain.serve, plain.save, plain.delete = serve, save, delete
 plain.Client.send = send
+if wrong("H11"):
+    plain.save, plain.preview_save, plain.get, plain.delete = map(polled, (save, _preview, _get, delete))
 
 if __name__ == "__main__":
     if wrong("H12"):

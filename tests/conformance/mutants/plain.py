@@ -7,6 +7,7 @@ the folder of `--store`. A box whose label is ``slow`` takes one second to save.
 (`EXTENSOR_TEST_FAULTS`) is read at each operation.
 """
 
+import base64
 import contextlib
 import copy
 import hashlib
@@ -578,6 +579,8 @@ def shown(value, body, name):
             made["code"] = Unknown({})
         if wrong("digest-shown") and value.get("password"):
             made["code"] = hashlib.sha256(value["password"].encode()).hexdigest()
+        if wrong("secret-in-base64") and value.get("password"):
+            made["code"] = base64.b64encode(value["password"].encode()).decode()
     else:
         made["status"] = status_of(made)
     return made
@@ -1099,6 +1102,8 @@ class Client:
         """Serve a request and answer it."""
         message = request.message
         id_ = message["id"]
+        if wrong("ids-as-numbers") and isinstance(id_, str) and id_.isascii() and id_.isdigit():
+            id_ = int(id_)
         try:
             if message["method"] == "provider/initialize":
                 self.met = True
