@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 # The same cases each time; report.json in the folder is what is kept of a run.
-CONFORMANCE := --deterministic --require-level 4 --allow-kill --workers 2
+CONFORMANCE := --deterministic --require-level 4 --allow-kill --faults hook --workers 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-slow conformance selftest check format docs bench lock clean
@@ -34,7 +34,7 @@ test-slow: $(READY) ## the slow and heavyweight tests
 
 conformance: $(READY) ## the conformance kit on the quickstart and on the files provider, green at L4
 	$(BIN)/provider-conformance run $(CONFORMANCE) --folder build/conformance/quickstart \
-	    --cwd examples/quickstart -- $(CURDIR)/$(BIN)/python -m quickstart
+	    --cwd examples/quickstart --probe "$(CURDIR)/$(BIN)/python probe.py" -- $(CURDIR)/$(BIN)/python -m quickstart
 	root=$$(mktemp -d) && trap 'rm -rf "$$root"' EXIT && \
 	    PATH="$(CURDIR)/$(BIN):$$PATH" FILES_ROOT="$$root" $(BIN)/provider-conformance run $(CONFORMANCE) \
 	    --folder build/conformance/files --config examples/files/conformance.toml
