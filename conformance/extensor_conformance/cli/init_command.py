@@ -1,6 +1,7 @@
 """``provider-conformance init``: write a `conformance.toml` from what the provider says of itself."""
 
 import argparse
+import os
 from pathlib import Path
 
 from extensor_conformance.cli.command import Command, Trouble
@@ -43,7 +44,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     with provider_bench(Settings(subject, fixture, timeout=args.timeout, folder=None)) as (_, provider):
         if provider.trouble is not None:
             raise Trouble(f"the provider started, but {provider.trouble}", Exit.FAILED)
-        text = starter_text(provider, command, subject.address)
+        text = starter_text(provider, command, subject.address, _from_file(args.cwd or fixture.cwd, target))
     try:
         write_file(target, text)
     except OSError as error:
@@ -52,6 +53,11 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     console.out(f"{target}: {count} type{'' if count == 1 else 's'} of {provider.name} {provider.version}")
     console.out("next: fill in what is marked with <>, then: provider-conformance run")
     return Exit.OK
+
+
+def _from_file(folder: Path | None, target: Path) -> str | None:
+    """A folder as the file may name it."""
+    return None if folder is None else Path(os.path.relpath(folder.resolve(), target.resolve().parent)).as_posix()
 
 
 COMMAND = Command("init", "write a commented conformance.toml", _DESCRIPTION, _add_arguments, _run)

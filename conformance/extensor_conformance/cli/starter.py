@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from extensor_conformance.provider import Provider
 
 
-def starter_text(provider: "Provider", command: Sequence[str], address: str | None) -> str:
-    """What the provider needs and what each type may need; lines that are only proposals are comments."""
+def starter_text(
+    provider: "Provider", command: Sequence[str], address: str | None = None, cwd: str | None = None
+) -> str:
+    """What the provider needs and what each type may need; lines that are only proposals are comments.
+
+    `cwd` is the folder in which it is started, from the file's own.
+    """
     lines = [
         f"# How provider-conformance tests {provider.name}. Every part is optional; see docs/conformance.md.",
         "",
@@ -24,6 +29,8 @@ def starter_text(provider: "Provider", command: Sequence[str], address: str | No
         lines.append(f"command = {_toml(list(command))}")
     if address:
         lines.append(f"address = {_toml(address)}")
+    if cwd:
+        lines.append(f"cwd = {_toml(cwd)}   # from the folder of this file")
     lines.append('# env = { LOG_LEVEL = "debug", TOKEN = { env = "MY_TOKEN" } }')
     lines += ["", *_config(provider)]
     for kind in provider.kinds.values():
@@ -31,15 +38,16 @@ def starter_text(provider: "Provider", command: Sequence[str], address: str | No
     lines += [
         "",
         "# A command that looks at the world behind the provider: CMD exists|list|mutate|remove,",
-        '# {"type", "identifiers", "change"?} on its input, JSON on its output.',
+        '# {"type", "identifiers", "config", "change"?} on its input, {"exists": true}, {"objects": [...]}',
+        "# or {} on its output. Without it some checks are NOT-TESTED.",
         "# [probe]",
-        '# command = ["python", "probe.py"]',
+        '# command = ["python", "probe.py"]   # a file beside this one is found from everywhere',
         "",
-        "# Ways to make the world behind the provider fail.",
+        "# Ways to make the world behind the provider fail; without any, some checks are NOT-TESTED.",
         "# [faults]",
-        "# hook = true      # the provider reads the file that EXTENSOR_TEST_FAULTS names",
-        '# proxy = "endpoint"   # the key of [config] that holds the backend\'s address',
-        '# triggers = { throttle = { name = "busy" } }',
+        "# hook = true   # the provider reads the file that EXTENSOR_TEST_FAULTS names; those written with the SDK do",
+        '# proxy = "endpoint"   # or: the key of [config] that holds the backend\'s address',
+        '# triggers = { throttle = { name = "busy" } }   # or: properties with which the backend fails so',
     ]
     return "\n".join(lines) + "\n"
 
@@ -73,8 +81,11 @@ def _kind(kind: "Kind") -> list[str]:
     proposals = [_place(path) for path in free[:3]]
     if proposals:
         rules = ", ".join(f'{_toml(place)} = {{ pattern = "[a-z][a-z0-9]{{7}}" }}' for place in proposals)
-        others = "choose, value, min, max, omit, present"
-        lines.append(f"# overrides = {{ {rules} }}   # where any text will not do; also {others}")
+        lines += [
+            "# Where the type allows more than the backend takes; also choose, value, min, max, omit = true, and",
+            "# present = true for an optional property that is needed:",
+            f"# overrides = {{ {rules} }}",
+        ]
     lines.append('# consistency_window = "2s"   # reads may be behind for so long')
     if shape.calculated:
         lines.append(f"# calculated, so not compared: {', '.join(_place(path) for path in shape.calculated)}")

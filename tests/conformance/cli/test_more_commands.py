@@ -1,6 +1,7 @@
 """`init`, `fuzz`, `selftest`, `baseline check`, and the pytest plugin."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.cli.conftest import PROVIDER, QUICK
 
+from extensor.cli import main as extensor_main
 from extensor_conformance.bench import Bench
 from extensor_conformance.case import Case
 from extensor_conformance.check import Check
@@ -35,6 +37,19 @@ def test_init_writes_a_file_that_a_run_can_use_at_once(command: Command, provide
     assert "box@1.0" in data["types"]
     assert load_fixture(here / "conformance.toml").for_type("box@1.0").identity == ()
     assert command("run", *QUICK)[0] == Exit.OK
+
+
+def test_init_and_a_run_in_a_new_project_need_no_further_hand(command: Command, here: Path) -> None:
+    assert extensor_main(["new", "demo-provider"]) == 0
+    os.chdir("demo-provider")
+    code, out, err = command("init", "--cwd", "src", "--", sys.executable, "-m", "demo_provider")
+    assert code == Exit.OK, out + err
+    assert "1 type of demo 0.1.0" in out
+    fixture = load_fixture(Path("conformance.toml"))
+    assert fixture.cwd == here / "demo-provider" / "src"
+    code, out, err = command("run", "-j", "1", "--seed", "1", "--checks", "SCH-05,IDM-01,CON-05")
+    assert code == Exit.OK, out + err
+    assert not list(here.rglob("*.txt"))
 
 
 def test_init_replaces_nothing_unasked(command: Command, provider: Words, here: Path) -> None:

@@ -4,6 +4,7 @@ Replace the files by whatever you manage. What stays: a model of the properties,
 """
 
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated
 
 from extensor import Context, Identifier, Properties, Provider, ReadOnly, ResourceHandler, SaveContext
@@ -39,7 +40,9 @@ class NoteHandler(ResourceHandler[Note, Config]):
         note = desired.over(current) if current else desired
         file = self._file(ctx, note)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(note.text, encoding="utf-8", newline="")
+        with NamedTemporaryFile(dir=file.parent, delete=False) as beside:
+            beside.write(note.text.encode("utf-8"))
+        Path(beside.name).replace(file)  # in one step: who reads meanwhile finds the old note or the new one
         return self._seen(note.name, note.text)
 
     def get(self, ctx: Context[Config], wanted: Note) -> Note | None:
