@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from extensor.contract import Verb
 from extensor.engine.lock import StackLock
-from extensor.engine.records import ProviderRecord, Record
+from extensor.engine.records import ProviderRecord, Record, read_records
 from extensor.engine.show import show
 from extensor.engine.state import StackState, open_stack, read_stack, stacks
 from extensor.errors import StateError
@@ -31,7 +32,9 @@ def a_record(state, name: str, **more) -> Record:
 @pytest.mark.anyio
 async def test_records_come_back_as_they_were_written(tmp_path) -> None:
     state = open_stack(tmp_path, "main")
-    record = a_record(state, "naïve 日本 🚀", depends_on=("a", "b"), note="n", sequence=3, config_id="c", made=False)
+    record = a_record(
+        state, "naïve 日本 🚀", depends_on=("a", "b"), note="n", sequence=3, config_id="c", made=False, secret=("s",)
+    )
     await state.write(record)
     state.close()
     (found,) = read_stack(tmp_path, "main").records
@@ -46,6 +49,7 @@ async def test_records_come_back_as_they_were_written(tmp_path) -> None:
         "note",
         "depends_on",
         "sequence",
+        "secret",
     ):
         assert getattr(found, name) == getattr(record, name)
 
@@ -120,6 +124,25 @@ def test_a_damaged_file_is_named_with_a_remedy(tmp_path) -> None:
         open_stack(tmp_path, "main")
     assert "state.db" in str(caught.value)
     assert StackLock(tmp_path, "main").holder() is None
+
+
+@pytest.mark.anyio
+async def test_a_file_of_the_first_schema_is_read_as_it_is_and_brought_up_to_date_to_be_written(tmp_path) -> None:
+    state = open_stack(tmp_path, "main")
+    await state.write(a_record(state, "old", note="n"))
+    state.close()
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        connection.execute("ALTER TABLE resources DROP COLUMN secret")
+        connection.execute("PRAGMA user_version = 1")
+    with closing(sqlite3.connect(f"file:{tmp_path / 'state.db'}?mode=ro", uri=True)) as connection:
+        (seen,) = read_records(connection, "main")
+    assert (seen.symbol, seen.note, seen.secret) == ("old", "n", ())
+    state = open_stack(tmp_path, "main")
+    (found,) = state.records.values()
+    found.secret = ("text",)
+    await state.write(found)
+    state.close()
+    assert [(record.symbol, record.secret) for record in read_stack(tmp_path, "main").records] == [("old", ("text",))]
 
 
 def test_a_newer_or_foreign_file_is_refused(tmp_path) -> None:

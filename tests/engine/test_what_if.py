@@ -122,6 +122,34 @@ async def test_secrets_are_masked_before_and_after(stack, world, make) -> None:
     assert "canary" not in repr(result)
 
 
+@pytest.mark.reported("P06")
+@pytest.mark.parametrize(
+    "then", [{"text": "plain"}, {"text": "[parameters('open')]"}, {"text": "[format('{0}', parameters('pw'))]"}]
+)
+@pytest.mark.parametrize("outcome", ["Succeeded", "Failed"])
+async def test_what_was_a_secret_stays_masked_when_the_template_gives_an_open_value(
+    stack, world, make, then, outcome
+) -> None:
+    parameters = {"pw": {"type": "securestring"}, "open": {"type": "string", "defaultValue": "seen"}}
+
+    def fail(verb, data):
+        raise OperationFailed("after the fact")
+
+    world.after = fail if outcome == "Failed" else world.after
+    first = make.template({"a": make.box("a", text="[parameters('pw')]", labels={"k": "1"})}, parameters=parameters)
+    assert (await stack.deploy(first, {"pw": "old-canary"})).status == outcome
+    world.after = lambda verb, data: None
+    second = make.template({"a": make.box("a", labels={"k": "2"}, **then)}, parameters=parameters)
+    result = await stack.what_if(second, {"pw": "new-canary"})
+    assert delta(result, "a")["$.properties.text"] == ("***", "***")
+    assert delta(result, "a")["$.properties.labels.k"] == ("1", "2")
+    assert "canary" not in repr((result, stack.events))
+    assert (await stack.deploy(second, {"pw": "new-canary"})).status == "Succeeded"
+    third = make.template({"a": make.box("a", text="third", labels={"k": "2"})}, parameters=parameters)
+    shown_before, _ = delta(await stack.what_if(third, {"pw": "new-canary"}), "a")["$.properties.text"]
+    assert shown_before == ("***" if "pw" in then["text"] else "seen" if "open" in then["text"] else "plain")
+
+
 @pytest.mark.reported("I01")
 async def test_drift_by_hand_is_shown(stack, world, make) -> None:
     entries = make.template({"a": make.box("a", text="hi")})

@@ -202,7 +202,9 @@ class _Deployment:
                 return self._failed(prepared, (duplicate_fault(run, prepared, other),), started)
         provider = self._provider(prepared)
         depends_on = run.graph.depends_on[key]
-        record = await self._ledger.intend_save(key, prepared.instance.type, provider, wanted, depends_on)
+        record = await self._ledger.intend_save(
+            key, prepared.instance.type, provider, wanted, depends_on, run.secret_names(prepared)
+        )
         imported = Import(imported.provider, imported.version, imported.config, record.config_id)
         try:
             answer = await run.caller.call(session, Verb.SAVE, imported, prepared.ref(), properties)
@@ -220,8 +222,8 @@ class _Deployment:
             return False
         if (fault := self._answers.fault(prepared, answer, record.identifiers)) is not None:
             return await self._mistaken(prepared, record, answer, fault, started)
-        await self._ledger.saved(record, answer.identifiers, answer.config_id)
         run.learn_answer(prepared, answer.properties)
+        await self._ledger.saved(record, answer.identifiers, answer.config_id, run.secret_names(prepared))
         run.references.tell(key, answer.properties)
         self._note(prepared, "Saved", identifiers=record.identifiers, started=started)
         return True

@@ -150,8 +150,12 @@ class Ledger(Register):
         provider: ProviderRecord,
         wanted: JsonObject | None,
         depends_on: Iterable[str],
+        secret: Iterable[str] = (),
     ) -> Record:
-        """Have the intent to save on disk. The record it returns takes the outcome."""
+        """Have the intent to save on disk. The record it returns takes the outcome.
+
+        `secret` names the properties that depend on a secret now; those of the last save may still be there.
+        """
         record = self.find(symbol, type_, provider, wanted)
         if record is None:
             record = Record(self._state.new_id(), symbol, type_, provider.id, wanted, wanted, "Saving", made=False)
@@ -160,6 +164,7 @@ class Ledger(Register):
         record.wanted = wanted
         record.identifiers = record.identifiers or wanted
         record.depends_on = tuple(depends_on)
+        record.secret = tuple(sorted({*record.secret, *secret}))
         record.sequence = self._state.next_sequence()
         record.run = self._run_id
         record.status = "Saving"
@@ -168,7 +173,9 @@ class Ledger(Register):
         self._index(record)
         return record
 
-    async def saved(self, record: Record, identifiers: JsonObject, config_id: str | None) -> None:
+    async def saved(
+        self, record: Record, identifiers: JsonObject, config_id: str | None, secret: Iterable[str] = ()
+    ) -> None:
         """A save succeeded. Another record of the same resource is dropped.
 
         Where only the symbol said which resource was meant, other identifiers than before mean another resource; then
@@ -181,6 +188,7 @@ class Ledger(Register):
             self._index(old)
         record.identifiers = identifiers or record.identifiers
         record.config_id = config_id
+        record.secret = tuple(sorted(secret))
         record.made = True
         record.status = "Saved"
         record.note = None

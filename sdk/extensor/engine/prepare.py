@@ -15,6 +15,7 @@ from extensor.engine.events import OnEvent, ResourceRef, RunKind
 from extensor.engine.graph import Graph
 from extensor.engine.places import placed
 from extensor.engine.plan import Instance, Plan, expand, make_graph
+from extensor.engine.records import EVERYTHING, Record
 from extensor.engine.references import References
 from extensor.engine.results import DeploymentRequest, ResourceFault
 from extensor.engine.secrecy import (
@@ -48,6 +49,12 @@ class Prepared:
     identifiers: JsonObject | None = None
     moved: frozenset[str] = frozenset()
     """Properties that may show what was given as a secret under other names."""
+    formerly: frozenset[Path] = frozenset()
+    """Places of what depended on a secret when the resource was saved last."""
+
+    def remember(self, record: Record) -> None:
+        """It was saved before."""
+        self.formerly = frozenset(() if name == EVERYTHING else (name,) for name in record.secret)
 
     def ref(self, identifiers: JsonObject | None = None) -> ResourceRef:
         """How the resource is named in events."""
@@ -134,14 +141,24 @@ class Run:
     def learn_answer(self, prepared: Prepared, body: Json) -> None:
         """The same of what a provider answered, also where it shows under other names what it was given as a secret."""
         self.learn(prepared, body)
-        if isinstance(body, dict) and (tainted := self.tainted(prepared)):
-            learn_derived(self.redactor, body, tainted, self.words)
+        if not isinstance(body, dict):
+            return
+        tainted = self.tainted(prepared)
+        learn_derived(self.redactor, body, tainted | (prepared.formerly - {()}), self.words)
+        if tainted:
             prepared.moved |= moved_names(self.properties(prepared), tainted, body, prepared.shape)
             self.has_secret_bodies = self.has_secret_bodies or bool(prepared.moved)
 
+    def secret_names(self, prepared: Prepared) -> frozenset[str]:
+        """The properties that depend on a secret, by names that may be recorded: none that is a secret itself."""
+        tainted = self.tainted(prepared)
+        names = prepared.moved.union(str(path[0]) for path in tainted if path)
+        told = () not in tainted and all(self.redactor.text(name) == name for name in names)
+        return names if told else frozenset({EVERYTHING})
+
     def shown(self, prepared: Prepared, body: JsonObject) -> Json:
         """A copy of a body without secrets and without what depends on them."""
-        places = self.tainted(prepared) | {(name,) for name in prepared.moved}
+        places = self.tainted(prepared) | {(name,) for name in prepared.moved} | prepared.formerly
         return masked(body if prepared.shape is None else prepared.shape.mask(body), self.redactor, places)
 
     def secret_identifiers(self, prepared: Prepared) -> list[Fault]:

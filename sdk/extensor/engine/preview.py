@@ -146,6 +146,7 @@ class Previewer:
         seen.record = self._register.find(prepared.instance.key, prepared.instance.type, provider, seen.identifiers)
         if seen.record is not None:
             self._register.claim(seen.record)
+            prepared.remember(seen.record)
         config_id = seen.record.config_id if seen.record is not None else None
         imported = Import(imported.provider, imported.version, imported.config, config_id)
         if self._compare and not await self._look(seen, properties, imported, session):

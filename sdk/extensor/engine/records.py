@@ -25,8 +25,12 @@ CREATE TABLE resources (
     stack TEXT NOT NULL, id INTEGER NOT NULL, symbol TEXT NOT NULL, type TEXT NOT NULL, provider INTEGER NOT NULL,
     wanted TEXT, identifiers TEXT, config_id TEXT, status TEXT NOT NULL, made INTEGER NOT NULL, note TEXT,
     depends_on TEXT NOT NULL, sequence INTEGER NOT NULL, run TEXT NOT NULL, updated TEXT NOT NULL,
-    PRIMARY KEY (stack, id));
+    secret TEXT NOT NULL DEFAULT '[]', PRIMARY KEY (stack, id));
 """
+UPGRADES = {1: "ALTER TABLE resources ADD COLUMN secret TEXT NOT NULL DEFAULT '[]'"}
+"""What makes the tables of an older schema those of the next one."""
+EVERYTHING = "*"
+"""In place of the names of secret properties, where those cannot be told without the secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class Record:
     """Grows with each save of the stack: what was saved later has the greater number."""
     run: str = ""
     updated: str = ""
+    secret: tuple[str, ...] = ()
+    """Names of properties whose values depended on a secret when it was saved; `EVERYTHING` for all."""
 
     @property
     def surely_absent(self) -> bool:
@@ -94,7 +100,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-UPSERT_RECORD = f"INSERT OR REPLACE INTO resources VALUES ({', '.join('?' * 15)})"  # noqa: S608 - only question marks
+UPSERT_RECORD = f"INSERT OR REPLACE INTO resources VALUES ({', '.join('?' * 16)})"  # noqa: S608 - only question marks
 
 
 def record_row(stack: str, record: Record) -> tuple[Json, ...]:
@@ -115,14 +121,17 @@ def record_row(stack: str, record: Record) -> tuple[Json, ...]:
         record.sequence,
         record.run,
         record.updated,
+        dump(list(record.secret)),
     )
 
 
 def read_records(connection: sqlite3.Connection, stack: str) -> Iterable[Record]:
     """A stack's records, in the order of their saves."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(resources)")}
+    secret = "secret" if "secret" in columns else "'[]'"  # an older file that may only be read stays as it is
     rows = connection.execute(
-        "SELECT id, symbol, type, provider, wanted, identifiers, status, made, config_id, note, depends_on, sequence, "
-        "run, updated FROM resources WHERE stack = ? ORDER BY sequence, id",
+        "SELECT id, symbol, type, provider, wanted, identifiers, status, made, config_id, note, depends_on, sequence, "  # noqa: S608
+        f"run, updated, {secret} FROM resources WHERE stack = ? ORDER BY sequence, id",
         (stack,),
     )
     for (
@@ -140,6 +149,7 @@ def read_records(connection: sqlite3.Connection, stack: str) -> Iterable[Record]
         sequence,
         run,
         at,
+        secrets,
     ) in rows:
         yield Record(
             id_,
@@ -156,6 +166,7 @@ def read_records(connection: sqlite3.Connection, stack: str) -> Iterable[Record]
             sequence,
             run,
             at,
+            tuple(json.loads(secrets)),
         )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from extensor.engine.records import SCHEMA
+from extensor.engine.records import SCHEMA, UPGRADES
 from extensor.errors import StateError
 
 FILE_NAME = "state.db"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _APPLICATION_ID = 0x65787473  # "exts"
 _BUSY_SECONDS = 30.0
 _T = TypeVar("_T")
@@ -95,6 +95,13 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
                 connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     _check(connection, file)
+    while _pragma(connection, "user_version") < SCHEMA_VERSION:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            version = _pragma(connection, "user_version")
+            if version < SCHEMA_VERSION:  # another process may have been first
+                connection.execute(UPGRADES[version])
+                connection.execute(f"PRAGMA user_version = {version + 1}")
 
 
 def _check(connection: sqlite3.Connection, file: Path) -> None:
