@@ -1,6 +1,6 @@
 """What the conformance kit adds to a call, and whether its memory stays flat; beside a bare pipe in the same run.
 
-``python benchmarks/kit_bench.py [CALLS]``
+``python benchmarks/kit_bench.py [ROUNDS]``
 """
 
 import json
@@ -29,6 +29,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 PROVIDER = [sys.executable, str(PROJECT / "tests/conformance/core/plain_provider.py")]
 IMPORT = {"provider": "plain", "version": "1.0.0", "config": {}}
 BODY = {"name": "a", "size": 3}
+CALLS, CASES = 1000, 10_000
 
 
 def bare(calls: int) -> float:
@@ -69,39 +70,37 @@ def through_the_kit(bench: Bench, calls: int) -> float:
     return statistics.median(times)
 
 
-def cases(bench: Bench, count: int) -> tuple[float, list[int]]:
-    """Seconds a case of three calls, and the kit's memory in KiB at ten points on the way."""
+def memory_after(bench: Bench, count: int) -> list[int]:
+    """The kit's memory in KiB at ten points on the way through so many cases of a save and a get."""
     kind = bench.kind
     assert kind
     memory = []
-    began = time.perf_counter()
-    for index in range(count):
+    for index in range(1, count + 1):
         name = bench.names.token()
         body = {"name": name, "size": index % 100, "password": bench.canaries.fresh()}
         plan = Plan((Call("save", Verb.SAVE, body), Call("get", Verb.GET, {"name": name})))
         attempt(bench, Walk(), Case("x", "WALK", kind.name, index, index, plan, (name,)), kind)
-        if index % max(1, count // 10) == 0:
-            memory.append(tracemalloc.get_traced_memory()[0] // 1024 if tracemalloc.is_tracing() else 0)
-    return (time.perf_counter() - began) / count, memory
+        if index % (count // 10) == 0:
+            memory.append(tracemalloc.get_traced_memory()[0] // 1024)
+    return memory
 
 
 def main() -> None:
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    """Print the table."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as folder:
-        pipe = bare(calls)
         bench = new_bench(Path(folder))
-        kit = through_the_kit(bench, calls)
-        print(f"bare pipe   {pipe * 1e6:7.0f} us a call")
-        print(f"kit         {kit * 1e6:7.0f} us a call   overhead {(kit - pipe) * 1e6:.0f} us   (limit 1000 us)")
-        each, _ = cases(bench, calls)
-        print(f"case        {each * 1e6:7.0f} us with save, get and the delete that tidies up")
+        pairs = [(bare(CALLS), through_the_kit(bench, CALLS)) for _ in range(rounds)]
+        ratio = statistics.median(kit / pipe for pipe, kit in pairs)
+        overhead = statistics.median(kit - pipe for pipe, kit in pairs) * 1e6
+        print(f"call through the kit / bare pipe with JSON             {ratio:6.2f}")
+        print(f"what the kit adds to a call, in us                     {overhead:6.0f}  < 1000")
         tracemalloc.start()
-        _, memory = cases(bench, 10_000)
+        memory = memory_after(bench, CASES)
         tracemalloc.stop()
-        print(f"memory      {memory[1]} KiB after 1,000 cases, {memory[-1]} KiB after 10,000")
+        # After 2000 the latencies that are kept for the report are as many as ever will be.
+        print(f"memory after {CASES} cases / after {CASES // 5}               {memory[-1] / memory[1]:6.2f}  <= 1.1")
         bench.close()
-        if kit - pipe > 0.001:
-            sys.exit("the kit adds more than a millisecond to a call")
 
 
 if __name__ == "__main__":

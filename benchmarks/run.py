@@ -13,6 +13,7 @@ BENCHMARKS = {
     "A typed call": "typed_bench.py",
     "The peer alone": "rpc_bench.py",
     "Deployments": "deploy_bench.py",
+    "The conformance kit": "kit_bench.py",
 }
 
 if __name__ == "__main__":
