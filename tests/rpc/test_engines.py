@@ -109,7 +109,12 @@ class Deviation:
 
 
 def is_request(message: Any) -> bool:
-    return isinstance(message, dict) and message.get("jsonrpc") == "2.0" and isinstance(message.get("method"), str)
+    return (
+        isinstance(message, dict)
+        and message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and type(message.get("id")) in (type(None), int, float, str)
+    )
 
 
 DEVIATIONS = [

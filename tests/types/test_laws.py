@@ -10,6 +10,7 @@ import jsonschema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from extensor.authoring.facts import without_nulls
 from extensor.contract import Unknown, format_path
 from extensor.types import (
     AnyType,
@@ -34,7 +35,7 @@ from extensor.types import (
     same_type,
 )
 from extensor.types.json_schema import json_schema
-from extensor.types.validate import validate
+from extensor.types.validate import OFTEN, Purpose, surely_fits, validate
 
 LAW = settings(
     max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -280,6 +281,51 @@ def test_a_changed_body_has_one_fault_exactly_where_it_was_changed(draw: random.
         faults = validate(changed(value, change), body, purpose="save" if given else "result")
         expected = format_path(("properties", *change.path)), change.code
         assert [(fault.path, fault.code) for fault in faults] == [expected]
+
+
+@LAW
+@given(seeds, bodies, st.booleans(), st.booleans())
+def test_what_surely_fits_has_no_faults_and_no_null_of_a_property(
+    draw: random.Random, body: Any, given: bool, preview: bool
+) -> None:
+    purpose: Purpose = ("preview_save" if preview else "save") if given else ("preview_result" if preview else "result")
+    for _ in range(OFTEN):
+        surely_fits({}, body, purpose=purpose)
+    for _ in range(BODIES):
+        value = value_of(body, draw, given=given)
+        change = draw.choice(list(changes(body, value, (), given=given)))
+        other = changed(value, change._replace(value=draw.choice(ANYTHING)))
+        for candidate in (value, changed(value, change), other, draw.choice(ANYTHING)):
+            if surely_fits(candidate, body, purpose=purpose):
+                assert validate(candidate, body, purpose=purpose) == []
+                assert without_nulls(candidate, body) == candidate
+
+
+def test_a_usual_body_surely_fits_once_its_type_was_asked_about_often() -> None:
+    disk = ObjectType("Disk", {"name": Property(StringType(), Flag.REQUIRED), "size": Property(IntegerType(1, 9))})
+    body = ObjectType(
+        "Server",
+        {
+            "name": Property(StringType(pattern="^[a-z]+$"), Flag.REQUIRED | Flag.IDENTIFIER),
+            "labels": Property(ObjectType("Labels", {}, StringType())),
+            "disks": Property(ArrayType(disk, 0, 2)),
+            "state": Property(UnionType([StringLiteralType("on"), StringLiteralType("off")])),
+            "anything": Property(AnyType()),
+            "id": Property(StringType(), Flag.READ_ONLY),
+        },
+    )
+    usual = {
+        "name": "web",
+        "labels": {"a": "b"},
+        "disks": [{"name": "d", "size": 3}],
+        "state": "on",
+        "anything": {"x": [None]},
+    }
+    assert [surely_fits(usual, body, purpose="save") for _ in range(OFTEN)] == [False] * OFTEN
+    assert surely_fits(usual, body, purpose="save")
+    for name, wrong in {"name": "WEB", "labels": {"a": 1}, "disks": [{"name": "d", "size": 10}], "id": "x"}.items():
+        assert not surely_fits({**usual, name: wrong}, body, purpose="save")
+        assert not surely_fits({**usual, name: None}, body, purpose="save")
 
 
 @LAW

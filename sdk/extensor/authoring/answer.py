@@ -13,7 +13,7 @@ from extensor.contract.json import Json, JsonObject
 from extensor.contract.paths import Path, format_path
 from extensor.contract.result import PreviewMetadata, ResourceResult
 from extensor.contract.unknown import find_unknowns
-from extensor.types.validate import Purpose, validate
+from extensor.types.validate import Purpose, surely_fits, validate
 
 PROPERTIES: Path = ("properties",)
 
@@ -53,7 +53,7 @@ class Answer:
         return self._preview(state, present)
 
     def _model(self, returned: Any) -> Any:
-        expected = self._facts.registration.model
+        expected = self._facts.model
         if isinstance(returned, expected):
             return returned
         raise HandlerBug(f"it returned {type(returned).__name__}, expected {expected.__name__}")
@@ -71,6 +71,8 @@ class Answer:
         properties = self._facts.shape.without_write_only(properties)
         if not self._same_name(properties):
             self._identify(properties)
+        if surely_fits(properties, self._facts.type, purpose=purpose):
+            return properties
         faults = validate(properties, self._facts.type, purpose=purpose)
         if faults:
             raise HandlerBug(f"its result does not fit its type: {summary(faults)}")

@@ -1,7 +1,7 @@
 """One call from its params to its result: checked, handed over, its answer checked."""
 
 import time
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -38,7 +38,7 @@ from extensor.contract.unknown import Unknown, find_unknowns, has_unknown, may_h
 from extensor.contract.verbs import Verb
 from extensor.errors import DeadlineExceeded, NotFound, OperationFailed
 from extensor.types.shape import shape_of
-from extensor.types.validate import validate
+from extensor.types.validate import Purpose, validate
 
 if TYPE_CHECKING:
     from extensor.authoring.runtime import ProviderRuntime
@@ -66,6 +66,13 @@ class Config:
 
 
 NO_CONFIG = Config()
+PURPOSES: dict[Verb, Purpose] = {
+    Verb.SAVE: "save",
+    Verb.PREVIEW_SAVE: "preview_save",
+    Verb.GET: "get",
+    Verb.DELETE: "delete",
+}
+"""What each verb's properties are checked for."""
 
 
 class Call:
@@ -90,7 +97,6 @@ class Call:
         self._arrived = time.monotonic()
         self._context: Context[Any] | None = None
         self._faults: list[Fault] = []
-        self._may_hold_null = text is None or b"null" in text
         self._may_hold_unknown = verb is Verb.PREVIEW_SAVE and (text is None or may_hold_markers(text))
         self.unknowns: tuple[Unknown, ...] = ()
 
@@ -129,12 +135,14 @@ class Call:
         secrets = (*config.secrets, *facts.shape.secrets_in(properties))
         if secrets:
             self._mask(secrets)
-        properties = facts.clean(properties, nulls=self._may_hold_null)
         if self._may_hold_unknown:
             self.unknowns = tuple(item for _, item in find_unknowns([properties, self._data.imported.config]))
-        faults = validate(properties, facts.type, purpose=self._verb.value)
-        if faults or self._faults:
-            raise OperationFailed.many([*self._faults, *faults])
+        purpose = PURPOSES[self._verb]
+        if self._faults or not facts.surely_takes(properties, purpose):
+            properties = facts.clean(properties)
+            self._faults += validate(properties, facts.type, purpose=purpose)
+            if self._faults:
+                raise OperationFailed.many(self._faults)
         model = self._model(facts, properties)
         context = self._context = self._new_context(facts, config.model)
         try:
@@ -154,7 +162,7 @@ class Call:
             facts = self._check_import(imported)
             self._runtime.admit(asked, facts)
         if self._verb not in facts.registration.offered:
-            raise not_supported(self._verb, str(facts.registration.name))
+            raise not_supported(self._verb, facts.name)
         return facts
 
     def _check_import(self, imported: Import) -> TypeFacts:
@@ -234,11 +242,11 @@ class Call:
             self._line.redactor.learn(secret)
 
     def _model(self, facts: TypeFacts, properties: JsonObject) -> Properties:
-        model = facts.registration.model
-        if self._verb is Verb.SAVE:
-            return validated(model, properties, PROPERTIES)
-        if self._verb is Verb.PREVIEW_SAVE:
+        model = facts.model
+        if self._may_hold_unknown:
             return materialise(model, properties, PROPERTIES)
+        if self._verb is Verb.SAVE or self._verb is Verb.PREVIEW_SAVE:
+            return validated(model, properties, PROPERTIES)
         return identify(model, facts.shape.identifiers_of(properties), PROPERTIES)
 
     def _new_context(self, facts: TypeFacts, config: Any) -> Context[Any]:
@@ -279,7 +287,9 @@ class Call:
         if verb.mutates and (key := shape.key_of(properties)) is not None:
             identity = (facts.registration.key, key)
         try:
-            returned = await self._invoke(facts, verb, context, model, identity, before)
+            returned = await self._runtime.caller.call(
+                facts.registration.operations[verb], context, model, identity, before
+            )
         except NotFound:
             if verb is not Verb.DELETE:
                 raise
@@ -291,25 +301,6 @@ class Call:
         if returned is None and verb is Verb.GET:
             raise NotFound(f"there is no {facts.registration.name} with {shape.identity_of(properties)}")
         return answer.state(returned)
-
-    async def _invoke(
-        self,
-        facts: TypeFacts,
-        verb: Verb,
-        context: Context[Any],
-        model: Properties,
-        identity: Hashable | None = None,
-        before: Callable[[], Awaitable[None]] | None = None,
-    ) -> Any:
-        operation = facts.registration.operations[verb]
-        caller, watchdog = self._runtime.caller, self._runtime.watchdog
-        if watchdog is None:
-            return await caller.call(operation, context, model, identity, before)
-        watchdog.enter()
-        try:
-            return await caller.call(operation, context, model, identity, before)
-        finally:
-            watchdog.leave()
 
     async def _default_preview(
         self, facts: TypeFacts, answer: "Answer", model: Properties, context: Context[Any]
@@ -329,9 +320,9 @@ class Call:
         """What the handler's `get` returns, ``None`` also when the request does not say of what."""
         if not can_look(facts, properties):
             return None
-        wanted = identify(facts.registration.model, facts.shape.identifiers_of(properties), PROPERTIES)
+        wanted = identify(facts.model, facts.shape.identifiers_of(properties), PROPERTIES)
         try:
-            return await self._invoke(facts, Verb.GET, context, wanted)
+            return await self._runtime.caller.call(facts.registration.operations[Verb.GET], context, wanted)
         except NotFound:
             return None
 
@@ -343,5 +334,5 @@ class Call:
         if given is None or has_unknown(facts.shape.identifiers_of(properties)):
             return
         found = await self._look(facts, properties, context)
-        if isinstance(found, facts.registration.model):
+        if isinstance(found, facts.model):
             refuse_changes(facts, given, dump(found))

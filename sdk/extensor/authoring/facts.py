@@ -7,6 +7,7 @@ from extensor.contract.json import Json, JsonObject
 from extensor.contract.verbs import Verb
 from extensor.types.model import ArrayType, DiscriminatedObjectType, ObjectType, ResourceType, Type
 from extensor.types.shape import Shape, shape_of
+from extensor.types.validate import Purpose, surely_fits
 
 DEPLOYMENT_INSTRUCTIONS = frozenset({"dependsOn"})
 """What a host's language adds to every resource and no provider gets, unless its type has a property of that name."""
@@ -20,6 +21,7 @@ class TypeFacts:
         self.registration = registration
         self.name = str(registration.name)
         """``name@version``."""
+        self.model = registration.model
 
     @cached_property
     def type(self) -> ResourceType:
@@ -51,14 +53,15 @@ class TypeFacts:
         known = set(body.properties) if isinstance(body, ObjectType) else set(body.base_properties)
         return DEPLOYMENT_INSTRUCTIONS - known
 
-    def clean(self, properties: JsonObject, *, nulls: bool) -> JsonObject:
-        """Without deployment instructions and without nulls, which stand for properties that are not given.
+    def surely_takes(self, properties: JsonObject, purpose: Purpose) -> bool:
+        """Whether a request's properties have no faults and nothing for `clean` to take out; ``False`` says nothing."""
+        return surely_fits(properties, self.type, purpose=purpose) and self.instructions.isdisjoint(properties)
 
-        `nulls` says whether there may be any.
-        """
+    def clean(self, properties: JsonObject) -> JsonObject:
+        """Without deployment instructions and without nulls, which stand for properties that are not given."""
         if not self.instructions.isdisjoint(properties):
             properties = {name: value for name, value in properties.items() if name not in self.instructions}
-        return without_nulls(properties, self.type.body) if nulls and _has_null(properties) else properties
+        return without_nulls(properties, self.type.body) if _has_null(properties) else properties
 
 
 def without_nulls(value: Json, type_: Type | None) -> Json:

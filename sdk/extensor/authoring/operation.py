@@ -40,7 +40,7 @@ class Caller:
         operation: Operation,
         ctx: Context[Any],
         model: Any,
-        identity: Hashable | None,
+        identity: Hashable | None = None,
         before: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
         """What the handler returns, called alone on its identity when one is given, after `before`.

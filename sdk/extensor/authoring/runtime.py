@@ -25,7 +25,7 @@ class ProviderRuntime:
 
     def __init__(self, provider: Provider, watchdog: Watchdog | None = None) -> None:
         self.provider = provider
-        self.watchdog = watchdog
+        self._watchdog = watchdog
         self._thread = threading.get_ident()
         self.caller = Caller(current_runtime(), poster())
         self.closing = False
@@ -46,6 +46,8 @@ class ProviderRuntime:
             raise Unavailable("the provider is shutting down")
         call = Call(self, verb, data, line, text)
         self._running.add(call)
+        if self._watchdog is not None:
+            self._watchdog.enter()
         try:
             return await call.run()
         except BaseException as error:
@@ -54,6 +56,8 @@ class ProviderRuntime:
             raise call.failed(error) from None
         finally:
             self._running.discard(call)
+            if self._watchdog is not None:
+                self._watchdog.leave()
 
     def drain_seconds(self, otherwise: float) -> float:
         """How long what runs may still take: until its deadlines, `otherwise` where there are none."""

@@ -27,7 +27,8 @@ class AsyncioFdStream:
         self._can_wait = _can_wait(read_fd)
         self._can_wait_out = _can_wait(write_fd)
         self._out: deque[memoryview] = deque()
-        self._queued = 0
+        self.queued = 0
+        """Bytes that have not left yet."""
         self._closed = False
         self._broken: OSError | None = None
         self._reading = False
@@ -94,11 +95,6 @@ class AsyncioFdStream:
         if on_end is not None:
             on_end(error)
 
-    @property
-    def queued(self) -> int:
-        """Bytes that have not left yet."""
-        return self._queued
-
     def write(self, data: bytes) -> None:
         """Write now what the descriptor takes; the rest leaves by itself."""
         if self._closed or self._broken is not None:
@@ -117,18 +113,18 @@ class AsyncioFdStream:
                 self.write(data[sent:])
                 return
             self._out.append(memoryview(data)[sent:])
-            self._queued = len(data) - sent
+            self.queued = len(data) - sent
             self._loop.add_writer(self._write_fd, self._writable)
         else:
             self._out.append(memoryview(data))
-            self._queued += len(data)
+            self.queued += len(data)
 
     def _writable(self) -> None:
         try:
             while self._out:
                 chunk = self._out[0]
                 sent = os.write(self._write_fd, chunk[:_WRITE_SIZE])
-                self._queued -= sent
+                self.queued -= sent
                 if sent == len(chunk):
                     self._out.popleft()
                 else:
@@ -148,7 +144,7 @@ class AsyncioFdStream:
         if self._out:
             self._loop.remove_writer(self._write_fd)
             self._out.clear()
-        self._queued = 0
+        self.queued = 0
         self._wake()
         if self._on_end is not None:
             self._end(ConnectionLost(f"the other end does not read any more ({error.strerror or error})"))
@@ -186,7 +182,7 @@ class AsyncioFdStream:
     async def send(self, data: bytes) -> None:
         """Send all of `data`."""
         self.write(data)
-        while self._queued and self._broken is None and not self._closed:
+        while self.queued and self._broken is None and not self._closed:
             waiter: asyncio.Future[None] = self._loop.create_future()
             self._waiters.add(waiter)
             try:
@@ -207,7 +203,7 @@ class AsyncioFdStream:
             self._out.clear()
         if self._waiters and self._can_wait:
             self._loop.remove_reader(self._read_fd)
-        self._queued = 0
+        self.queued = 0
         for fd in self._blocking:
             os.set_blocking(fd, True)
         if self._close_fds:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from extensor.contract.json import JsonObject
+from extensor.rpc.eager import start
 from extensor.rpc.requests import Request
 
 
@@ -69,9 +70,12 @@ class AsyncioTasks:
         self._running: dict[object, asyncio.Task[None]] = {}
 
     def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> Callable[[], object]:
-        """Start a task; the returned function cancels it."""
+        """Start a task, whose first step is taken before this returns; the returned function cancels it."""
         key = object()
-        task = self._running[key] = self._loop.create_task(self._run(key, work, args))
+        task = start(self._loop, self._run(key, work, args))
+        if task is None:
+            return _nothing
+        self._running[key] = task
         return task.cancel
 
     async def _run(self, key: object, work: Callable[..., Coroutine[Any, Any, None]], args: Any) -> None:
@@ -107,6 +111,9 @@ class AsyncioTasks:
 
 
 _left: set["asyncio.Task[None]"] = set()
+
+
+def _nothing() -> None: ...
 
 
 def _anyio_shield() -> Any:

@@ -41,6 +41,8 @@ class Outbox:
         self._wake: Slot | None = None
         self._room: list[Slot] = []
         self.lost = False
+        self.gathering = False
+        """Whether more frames are about to come, and a `flush` after them: until then they wait for one write."""
 
     @property
     def size(self) -> int:
@@ -56,14 +58,21 @@ class Outbox:
         """Queue a frame. `now` writes at once; otherwise all frames of this turn of the loop leave in one write."""
         if self.lost:
             return
+        direct = self._direct
+        now = now and not self.gathering
+        if now and direct is not None and not self._frames:
+            if answer and direct.queued:
+                self._answers_wait += len(frame)
+            self._write(direct, frame)
+            return
         if answer and self.size:
             self._answers_wait += len(frame)
         self._frames.append(frame)
         self._waiting += len(frame)
-        if self._direct is not None:
+        if direct is not None:
             if now or self._waiting >= FLUSH_BYTES:
                 self.flush()
-            elif not self._scheduled:
+            elif not self._scheduled and not self.gathering:
                 self._scheduled = self._runtime.soon(self.flush)
         elif self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
@@ -77,8 +86,11 @@ class Outbox:
         data = frames[0] if len(frames) == 1 else b"".join(frames)
         frames.clear()
         self._waiting = 0
-        self._direct.write(data)
-        if not self._direct.queued:
+        self._write(self._direct, data)
+
+    def _write(self, direct: DirectStream, data: bytes) -> None:
+        direct.write(data)
+        if not direct.queued:
             self.drained()
 
     def drained(self) -> None:

@@ -277,8 +277,17 @@ class Peer:
     def _on_data(self, data: bytes) -> None:
         if not self._head:
             self._head = data[:_MASKED]
-        for frame in self._reader.feed(data):
-            self._on_frame(frame)
+        frames = self._reader.feed(data)
+        if len(frames) == 1:
+            self._on_frame(frames[0])
+        elif self._outbox is not None:
+            self._outbox.gathering = True
+            try:
+                for frame in frames:
+                    self._on_frame(frame)
+            finally:
+                self._outbox.gathering = False
+                self._outbox.flush()
         if self._outbox is not None and self._outbox.answers_wait and isinstance(self._stream, DirectStream):
             self._paused = True
             self._stream.pause()

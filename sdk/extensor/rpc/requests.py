@@ -69,8 +69,10 @@ class Request:
         self._task: Callable[[], object] | None = None
 
     def bind(self, cancel_task: Callable[[], object]) -> None:
-        """Say how to cancel the task that serves it."""
+        """Say how to cancel the task that serves it; it has begun already, and may have been taken back since."""
         self._task = cancel_task
+        if self.canceled and self.interruptible and self.on_cancel is None:
+            cancel_task()
 
     def cancel(self) -> None:
         """Take it back. Later calls do nothing."""

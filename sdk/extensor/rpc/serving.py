@@ -7,7 +7,7 @@ from extensor.contract.codes import ErrorCode, RpcCode
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.limits import Limits
 from extensor.rpc.codec import CodecError, encode
-from extensor.rpc.engine import EngineChooser, envelope_fault, invalid_answer
+from extensor.rpc.engine import EngineChooser, envelope_fault, invalid_answer, is_id
 from extensor.rpc.outbox import Outbox
 from extensor.rpc.requests import (
     JsonText,
@@ -78,12 +78,19 @@ class Serving:
             self._post(invalid_answer(f"a batch of more than {MAX_BATCH_MEMBERS} members"), None)
         else:
             batch = _Batch(len(members), self._limits.max_message_bytes, self._encode, self._send_batch)
+            ids: set[Json] = set()
             for member in members:
                 if isinstance(member, dict) and "method" not in member and ("result" in member or "error" in member):
                     settle(member)
                     batch.reply(None, None)
                 elif isinstance(member, dict):
-                    self._start(member, text, batch.reply)
+                    id = member.get("id")  # noqa: A001
+                    key = _key(id) if is_id(id) else None
+                    if key is not None and key in ids:
+                        batch.reply(id, invalid_answer("another member of the batch has this id", id))
+                    else:
+                        ids.add(key)
+                        self._start(member, text, batch.reply)
                 else:
                     batch.reply(None, invalid_answer("a member of the batch is no object"))
 
@@ -207,7 +214,8 @@ class Serving:
         try:
             result = answer.get("result")
             if type(result) is JsonText:
-                data = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(id), result.data)
+                name = b"%d" % id if type(id) is int else encode(id)
+                data = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (name, result.data)
             else:
                 data = encode(answer)
         except CodecError as error:
