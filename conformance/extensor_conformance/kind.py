@@ -41,7 +41,11 @@ class Kind:
     @property
     def secretive(self) -> bool:
         """Whether a secret value can stand anywhere in a body."""
-        return reaches_secret(self.type.body)
+        facts = self.type.body.facts  # asked for with every answer
+        known: bool | None = facts.get("secretive")
+        if known is None:
+            known = facts["secretive"] = reaches_secret(self.type.body)
+        return known
 
     def has(self, *verbs: Verb) -> bool:
         """Whether it has all these operations."""

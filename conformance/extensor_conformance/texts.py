@@ -3,7 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from extensor_conformance.draw import Draw, load_characters
@@ -74,7 +74,7 @@ def any_text(draw: Draw, bounds: Bounds) -> str:
     if style == 6 and bounds.low > 0:
         return bounds.cut(draw.choice(WORDS)[: bounds.low])
     if style == 5:
-        return bounds.cut(draw(_wide()))
+        return bounds.cut(_wide(draw))
     if style == 4:
         return bounds.cut(draw.choice(AWKWARD))
     if style >= 2:
@@ -205,15 +205,12 @@ _ALPHABETS = (
 _PRINTABLE = "".join(map(chr, (*range(0x20, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x180))))
 _WIDE = _PRINTABLE + "".join(map(chr, (*range(0x3B1, 0x3CA), *range(0x410, 0x450), *range(0x5D0, 0x5EB), 0x301, 0x308)))
 _WIDER = _WIDE + "".join(map(chr, (*range(0x4E00, 0x4E80), *range(0x1F600, 0x1F640), *range(0x20000, 0x20040))))
-"""Written out, since asking Hypothesis for all of Unicode takes seconds."""
 
 
-@cache
-def _wide() -> "SearchStrategy[str]":
-    from hypothesis import strategies
-
-    load_characters()
-    return strategies.text(_WIDER, max_size=24)
+def _wide(draw: Draw) -> str:
+    """A text of any of these characters; one choice for all of them, since each costs, and Hypothesis's tables more."""
+    source = random.Random(draw.integer(0, 2**32 - 1))  # noqa: S311 - no secret, and the same each time
+    return "".join(source.choices(_WIDER, k=source.randint(0, 24)))
 
 
 @lru_cache(512)

@@ -317,3 +317,18 @@ def test_other_processes_and_other_imports_make_the_same_and_leave_nothing_behin
 
     assert run("4", seed="1") == run("9", "more", seed="2")
     assert list(work.iterdir()) == []
+
+
+def test_texts_without_a_pattern_are_wide_and_ask_for_no_tables_of_characters() -> None:
+    code = """
+from hypothesis.internal import charmap
+from extensor_conformance.canary import Canaries
+from extensor_conformance.generate import collect
+from extensor_conformance.names import Names
+from extensor_conformance.texts import Bounds, any_text
+
+made = collect(lambda draw: any_text(draw, Bounds()), seed=1, count=200, names=Names("x"), canaries=Canaries("c"))
+print(sum(not text.isascii() for text in made) > 20, charmap._charmap)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["True", "None"]
