@@ -129,6 +129,12 @@ def test_a_replay_on_a_repaired_provider_says_fixed(found: tuple[Path, list[Outc
     assert (played.ending, played.failed, played.tries) == (Ending.FIXED, 0, 2)
 
 
+def test_each_try_of_what_a_monitor_saw_gets_a_new_process(tmp_path: Path) -> None:
+    path = write_case(tmp_path / "cases", failed(check="PROTO-03"), {})
+    played = replay(settings("start-banner", tmp_path), read_case(path), tries=3)
+    assert (played.ending, played.failed) == (Ending.STILL_FAILS, 3)
+
+
 @pytest.mark.parametrize(
     ("fault", "change", "words"),
     [
