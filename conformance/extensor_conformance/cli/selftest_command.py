@@ -73,13 +73,15 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
             raise Trouble(f"--matrix {path}: the name of the file ends in .json or .md")
     console.text_to_stderr = args.output != "text"
     settings = SelftestSettings(args.bed, listed(args.only), args.seeds, args.workers, args.seed)
+    seeds = _seeds(args.seed, args.seeds)
+    console.line(f"playing the bed on {seeds}, {args.workers} programs at once")
     try:
         matrix = run_selftest(settings, lambda row: _tell(console, row), _progress(console))
     except BedMissing as error:
         raise Trouble(str(error)) from None
     console.clear()
     good = sum(row.good for row in matrix.rows)
-    console.out(f"{good} of {len(matrix.rows)} as they must be, {_seeds(matrix)}, in {matrix.seconds:.0f} s")
+    console.out(f"{good} of {len(matrix.rows)} as they must be, {seeds}, in {matrix.seconds:.0f} s")
     if matrix.uncovered:
         console.out(f"no mutant shows {', '.join(matrix.uncovered)}")
     if args.output != "text":
@@ -114,9 +116,8 @@ def _progress(console: Console, clock: Callable[[], float] = time.monotonic) -> 
     return show
 
 
-def _seeds(matrix: "Matrix") -> str:
-    last = matrix.seed + matrix.seeds - 1
-    return f"seed {matrix.seed}" if matrix.seeds == 1 else f"seeds {matrix.seed} to {last}"
+def _seeds(first: int, count: int) -> str:
+    return f"seed {first}" if count == 1 else f"seeds {first} to {first + count - 1}"
 
 
 def _document(matrix: "Matrix", form: str) -> str:

@@ -175,6 +175,7 @@ def test_selftest_tells_on_stderr_how_far_it_is(command: Command, monkeypatch: p
 
     monkeypatch.setattr("extensor_conformance.selftest.run_selftest", run)
     _, out, err = command("selftest")
+    assert "playing the bed on seeds 1 to 10, 2 programs at once" in err
     assert "168/168 | 1 BAD | M01 | 61 s" in err
     assert "168/168" not in out
 
