@@ -1,13 +1,12 @@
 """A provider's process: serves until its host is done, then ends cleanly."""
 
 import asyncio
-import gc
 import os
 import select
 from collections.abc import Callable
 from typing import Any
 
-from extensor.authoring import log
+from extensor.authoring import garbage, log
 from extensor.authoring.connection import Connection
 from extensor.authoring.ending import DRAIN_ON_SIGNAL_SECONDS, EXIT_SECONDS, Ending, end_children
 from extensor.authoring.loop import run_to_end, spawn
@@ -17,28 +16,13 @@ from extensor.authoring.stdio import Wire, silence_stderr
 from extensor.authoring.watchdog import Watchdog
 from extensor.rpc.asyncio_stream import AsyncioFdStream
 
-GC_VARIABLE = "EXTENSOR_GC"
-"""Set it to ``default`` to leave Python's garbage collector as it is; see `tune_gc`."""
-GC_THRESHOLDS = (50_000, 20, 100)
 FAULTS_VARIABLE = "EXTENSOR_TEST_FAULTS"
 """Turns the test hook on; see `extensor.authoring.fault_hook`."""
 
 
-def tune_gc() -> None:
-    """Collect less often, and never look again at what the start has made.
-
-    Large messages are millions of live objects; with the default thresholds the collector walks them over and over,
-    which takes half the time of decoding 10 MiB. The price is garbage in reference cycles that is kept a little
-    longer.
-    """
-    if os.environ.get(GC_VARIABLE) != "default":
-        gc.set_threshold(*GC_THRESHOLDS)
-        gc.freeze()
-
-
 def serve_stdio(provider: Provider, wire: Wire) -> None:
     """Serve one host on the process's own pipe. Returns when the host is done; never raises for how it ended."""
-    tune_gc()
+    garbage.tune()
     ending = Ending()
     run_to_end(lambda: _on_stdio(provider, wire, ending))
     ending.served()
@@ -51,7 +35,7 @@ def serve_address(provider: Provider, address: str, token: str | None, on_ready:
 
     `on_ready` is told the address once connections are taken. With a token each host must present it.
     """
-    tune_gc()
+    garbage.tune()
     ending = Ending()
     run_to_end(lambda: _on_address(provider, address, token, on_ready, ending))
     ending.served()
