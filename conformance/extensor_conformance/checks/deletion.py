@@ -1,6 +1,5 @@
 """DEL-01 to DEL-06: what a delete removes, what it leaves alone, what it refuses."""
 
-import time
 from collections.abc import Iterable
 
 from extensor.contract import ErrorCode, Json, JsonObject, Verb
@@ -249,9 +248,7 @@ class FailedDelete(Procedure):
         desired = bench.valid()
         with bench.faults.inject("delete-fails", desired, verb=Verb.DELETE.wire, times=1) as body:
             saved = bench.must(bench.save(body), "the save")
-            self._wait(bench)
             failed = bench.delete(body)
-        self._wait(bench)
         there = bench.get(body)
         if failed.error is None:
             if there.ok:
@@ -268,13 +265,6 @@ class FailedDelete(Procedure):
         later = bench.delete(body)
         if later.error is not None:
             return [Problem(f"a later delete is refused: {later.error}", step="delete again")]
-        self._wait(bench)
         gone = bench.get(body)
         must_be_absent(gone, "it is still there after its second delete", "get again")
         return []
-
-    def _wait(self, bench: Bench) -> None:
-        assert bench.kind is not None
-        seconds = bench.kind.fixture.consistency_window
-        if seconds > 0:
-            time.sleep(seconds)
