@@ -40,6 +40,7 @@ def test_every_flag_that_the_page_names_exists(page: str) -> None:
         "--reason",
         "--provider-conformance",
         "--provider-conformance-options",
+        "--dist",  # of pytest-xdist
     }
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page)) - known == set()
 
