@@ -69,7 +69,7 @@ def make_bench(tmp_path: Path, canaries: Canaries) -> Iterator[Callable[..., Ben
     made: list[Bench] = []
 
     def make(fault: str = "none", **settings: object) -> Bench:
-        chosen = Settings(subject(fault), folder=None, timeout=5, start_timeout=10).with_(**settings)
+        chosen = Settings(subject(fault), folder=None, timeout=5, start_timeout=10, seed=7).with_(**settings)
         bench = Bench(chosen, names=Names(), canaries=canaries, ledger=Ledger(tmp_path / "ledger-test.jsonl"))
         made.append(bench)
         bench.provider = read_provider(bench.connection(), bench.fixture, 0.0)
