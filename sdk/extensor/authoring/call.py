@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,6 +34,7 @@ from extensor.contract.paths import Path, format_path
 from extensor.contract.redaction import Redactor
 from extensor.contract.result import ResourceResult
 from extensor.contract.unknown import Unknown, find_unknowns, has_unknown, may_hold_markers
+from extensor.contract.value import value
 from extensor.contract.verbs import Verb
 from extensor.errors import DeadlineExceeded, NotFound, OperationFailed
 from extensor.types.shape import shape_of
@@ -54,7 +54,7 @@ class CallLine(Line, Protocol):
     redactor: Redactor
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Config:
     """A configuration, validated, as the handler gets it."""
 

@@ -1,13 +1,13 @@
 """What went wrong, as data: a list of faults, and whether and when to try again (P-ERROR-*)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from extensor.contract.codes import ErrorCode
 from extensor.contract.json import Json, JsonObject
+from extensor.contract.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fault:
     """One thing that is wrong. `path` is ``None`` only when no place is at fault (P-ERROR-02)."""
 
@@ -44,7 +44,7 @@ class ContractViolation(ValueError):
         super().__init__("; ".join(str(fault) for fault in faults) or "the contract was not kept")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Failure:
     """A failed operation: the `data` of error -32010 or -32800."""
 

@@ -1,12 +1,11 @@
 """How host and provider greet (P-LIFE-*), and what a provider says of its types."""
 
-from dataclasses import dataclass
-
 from extensor.contract.codes import ErrorCode
 from extensor.contract.data import json_kind
 from extensor.contract.faults import ContractViolation, Fault
 from extensor.contract.json import Json, JsonObject
 from extensor.contract.limits import DEFAULT_MAX_CONCURRENT_REQUESTS, DEFAULT_MAX_MESSAGE_BYTES, Limits
+from extensor.contract.value import value
 
 PROTOCOL_VERSION = "1"
 SUPPORTED_PROTOCOL_VERSIONS = (PROTOCOL_VERSION,)
@@ -27,7 +26,7 @@ TOKEN_VARIABLE = "EXTENSOR_TOKEN"  # noqa: S105 - an environment variable's name
 """Where a provider on TCP finds the token that its host must present (P-CONN-08)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HostCapabilities:
     """What a host can take: progress and log notifications, requests for tokens."""
 
@@ -40,7 +39,7 @@ class HostCapabilities:
         return {"progress": self.progress, "log": self.log, "tokens": self.tokens}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InitializeParams:
     """The params of `provider/initialize`."""
 
@@ -83,7 +82,7 @@ class InitializeParams:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InitializeResult:
     """The result of `provider/initialize`."""
 

@@ -1,8 +1,7 @@
 """The limits a provider declares in its handshake (P-LIMIT-*), and the bounds every reader applies."""
 
-from dataclasses import dataclass
-
 from extensor.contract.json import JsonObject
+from extensor.contract.value import value
 
 DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 DEFAULT_MAX_CONCURRENT_REQUESTS = 256
@@ -10,7 +9,7 @@ MAX_NESTING = 128
 """Levels of objects and arrays in one message; deeper is refused as invalid."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """What one side accepts: bytes a message, requests at once."""
 

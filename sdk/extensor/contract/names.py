@@ -1,13 +1,14 @@
 """Type strings and versions: ``files:file@1.0``, ``1.4.0`` (P-TYPE-*, P-VERSION-*)."""
 
 import re
-from dataclasses import dataclass
+
+from extensor.contract.value import value
 
 _TYPE = re.compile(r"(?:(?P<provider>[^:@/\s][^:@\s]*):)?(?P<name>[^:@\s]+)@(?P<version>[^:@\s]+)\Z")
 _VERSION = re.compile(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TypeName:
     """A resource type's name. Names compare without case, versions exactly."""
 
