@@ -85,6 +85,8 @@ class World:
     plane: Callable[[JsonObject], str | None] = lambda config: None
     """The control plane's name, from the configuration."""
     plane_in_previews: bool = True
+    keeps_labels: bool = False
+    """A save puts the labels that it is given beside those that are there, instead of in their place."""
 
     @staticmethod
     def metadata(**paths: tuple[str, ...]) -> PreviewMetadata:
@@ -153,6 +155,7 @@ class FakeSession:
         if verb is Verb.PREVIEW_SAVE:
             if world.preview is not None:
                 return world.preview(data, wanted)
+            wanted = self._labelled(place, wanted)
             text = wanted.get("text")
             size = Unknown() if type(text) is Unknown else len(text or "")
             body = {name: value for name, value in wanted.items() if name != "pin"} | {"size": size}
@@ -160,6 +163,7 @@ class FakeSession:
             return ResourceResult(body, _known(wanted), told, PreviewMetadata(calculated=("$.properties.stamp",)))
         key = (place, str(wanted["name"]))
         if verb is Verb.SAVE:
+            wanted = self._labelled(place, wanted)
             world.clock += 1
             body = {"serial": f"s-{key[1]}", **world.boxes.get(key, {}), **wanted}
             body.pop("pin", None)
@@ -171,6 +175,12 @@ class FakeSession:
             return ResourceResult(dict(world.boxes[key]), world.identify(wanted), plane)
         existed = world.boxes.pop(key, None)
         return ResourceResult(existed, world.identify(wanted), plane)
+
+    def _labelled(self, place: str, wanted: JsonObject) -> JsonObject:
+        there = self.world.boxes.get((place, str(wanted["name"])), {}).get("labels")
+        if not self.world.keeps_labels or not isinstance(there, dict) or not isinstance(wanted.get("labels"), dict):
+            return wanted
+        return {**wanted, "labels": {**there, **wanted["labels"]}}
 
 
 def _known(wanted: JsonObject) -> JsonObject:

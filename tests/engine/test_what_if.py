@@ -3,6 +3,7 @@
 import pytest
 
 from extensor.contract import ErrorCode, ResourceResult, Verb, has_unknown, is_unknown
+from extensor.engine.results import PropertyChange
 from extensor.errors import InvalidProperty, OperationFailed, PreviewNotSupported, StartFailed
 
 pytestmark = pytest.mark.anyio
@@ -242,13 +243,92 @@ async def test_a_provider_that_does_not_start_is_a_fault(stack, world, make) -> 
     assert "code 3" in result.faults[0].fault.message
 
 
-@pytest.mark.reported("I02")
+@pytest.mark.reported("I02", "I05")
 async def test_what_others_filled_in_is_no_change(stack, world, make) -> None:
+    world.keeps_labels = True
     entries = make.template({"a": make.box("a", labels={"own": "1"})})
     await stack.deploy(entries)
     world.boxes["", "a"]["labels"]["theirs"] = "2"
     world.boxes["", "a"]["stamp"] = 99
     assert (await stack.what_if(entries)).changes == ()
+    assert (await stack.deploy(entries)).status == "Succeeded"
+    assert world.boxes["", "a"]["labels"] == {"own": "1", "theirs": "2"}
+
+
+@pytest.mark.reported("I05", "I12")
+async def test_a_label_that_a_deployment_will_remove_is_shown_whoever_put_it_there(stack, world, make) -> None:
+    first = make.template({"a": make.box("a", text="x", labels={"own": "1", "app.io/tier": "2"})})
+    await stack.deploy(first)
+    assert (await stack.what_if(first)).changes == ()
+    world.boxes["", "a"]["labels"]["by/hand"] = "3"
+    (change,) = (await stack.what_if(first)).changes
+    assert change.delta == (PropertyChange("$.properties.labels['by/hand']", "Delete", "3", None),)
+    await stack.deploy(first)
+    assert world.boxes["", "a"]["labels"] == {"own": "1", "app.io/tier": "2"}
+    second = make.template({"a": make.box("a", text="x", labels={"own": "1"})})
+    (change,) = (await stack.what_if(second)).changes
+    assert change.delta == (PropertyChange("$.properties.labels['app.io/tier']", "Delete", "2", None),)
+    await stack.deploy(second)
+    assert world.boxes["", "a"]["labels"] == {"own": "1"}
+    assert (await stack.what_if(second)).changes == ()
+
+
+@pytest.mark.reported("I05", "I12")
+async def test_labels_are_left_alone_where_the_template_or_the_provider_has_nothing_to_say_of_them(
+    stack, world, make
+) -> None:
+    labelled = make.template({"a": make.box("a", labels={"own": "1"})})
+    await stack.deploy(labelled)
+    world.boxes["", "a"]["labels"]["theirs"] = "2"
+    assert (await stack.what_if(make.template({"a": make.box("a")}))).changes == ()
+    world.types = None
+    assert (await stack.what_if(labelled)).changes == ()
+
+
+@pytest.mark.reported("P07")
+async def test_a_reference_to_a_resource_that_loses_a_label_is_unknown(stack, world, make) -> None:
+    def entries(labels):
+        text = "[format('n{0}', reference('a').size)]"
+        return make.template({"a": make.box("a", text="hi", labels=labels), "b": make.box("b", text=text)})
+
+    world.preview = lambda data, wanted: ResourceResult(dict(wanted), {"name": wanted["name"]})
+    await stack.deploy(entries({"k": "1", "l": "2"}))
+    assert (await stack.what_if(entries({"k": "1", "l": "2"}))).changes == ()
+    result = await stack.what_if(entries({"k": "1"}))
+    assert shown(result) == {"a": "Modify", "b": "Modify"}
+    assert is_unknown(delta(result, "b")["$.properties.text"][1])
+
+
+@pytest.mark.reported("P06")
+@pytest.mark.parametrize("labels", [{"[parameters('pw')]": "x"}, {"k": "[parameters('pw')]"}])
+@pytest.mark.parametrize("again", ["old-canary", "new-canary"])
+async def test_a_removed_label_that_came_from_a_secret_is_masked_by_name_and_value(
+    stack, world, make, labels, again
+) -> None:
+    parameters = {"pw": {"type": "securestring"}}
+    await stack.deploy(
+        make.template({"a": make.box("a", labels={**labels, "own": "1"})}, parameters=parameters), {"pw": "old-canary"}
+    )
+    result = await stack.what_if(
+        make.template({"a": make.box("a", labels={"own": "1"})}, parameters=parameters), {"pw": again}
+    )
+    assert delta(result, "a") == {"$.properties.labels['***']": ("***", None)}
+    assert "canary" not in repr((result, stack.events))
+
+
+@pytest.mark.reported("P06")
+async def test_a_label_by_hand_that_holds_a_secret_of_this_run_is_masked(stack, world, make) -> None:
+    entries = make.template(
+        {"a": make.box("a", text="[parameters('pw')]", labels={"own": "1"})},
+        parameters={"pw": {"type": "securestring"}},
+    )
+    await stack.deploy(entries, {"pw": "a-canary"})
+    world.boxes["", "a"]["labels"] |= {"k": "say a-canary", "is a-canary": "x"}
+    result = await stack.what_if(entries, {"pw": "a-canary"})
+    assert delta(result, "a") == {
+        "$.properties.labels.k": ("say ***", None),
+        "$.properties.labels['***']": ("***", None),
+    }
 
 
 async def test_a_deployment_does_what_the_preview_said(stack, world, make) -> None:

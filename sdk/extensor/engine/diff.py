@@ -39,25 +39,30 @@ class Rules:
 
 
 def property_changes(
-    before: JsonObject | None, after: JsonObject, rules: Rules, mask: Callable[[JsonObject], Json] = lambda body: body
+    before: JsonObject | None,
+    after: JsonObject,
+    rules: Rules,
+    mask: Callable[[JsonObject], Json] = lambda body: body,
+    lost: frozenset[Path] = frozenset(),
 ) -> tuple[PropertyChange, ...]:
     """What would differ once `after` is saved, as `after` declares it; paths start with ``$.properties``.
 
     `before` is what `get` shows, ``None`` when there is nothing; `after` is what the preview shows. What `after` leaves
-    out is not managed and stays as it is. `mask` makes the copy of a body that may be shown; it is used after the
-    comparison, so that a changed secret is a change.
+    out is not managed and stays as it is, but for the keys of maps at the places in `lost`, which go. `mask` makes the
+    copy of a body that may be shown; it is used after the comparison, so that a changed secret is a change. The name of
+    a lost key is masked where the copy does not show it: nothing else tells whether it was a secret.
     """
     old = {} if before is None else before
-    found = list(_walk((), old, after, rules))
+    found = list(_walk((), old, after, rules, lost))
     if not found:
         return ()
     shown_before, shown_after = mask(old), mask(after)
     return tuple(
         PropertyChange(
-            format_path(("properties", *path)),
+            format_path(("properties", *_shown(path, shown_before, lost))),
             kind,
             None if kind == "Create" else _at(shown_before, path),
-            _after(path, shown_after, rules),
+            None if path in lost else _after(path, shown_after, rules),
         )
         for path, kind in found
     )
@@ -105,7 +110,9 @@ def names_of(path: Path) -> Names:
     return tuple(part for part in path if isinstance(part, str))
 
 
-def _walk(path: Path, before: object, after: Json, rules: Rules) -> Iterator[tuple[Path, PropertyChangeKind]]:
+def _walk(
+    path: Path, before: object, after: Json, rules: Rules, lost: frozenset[Path] = frozenset()
+) -> Iterator[tuple[Path, PropertyChangeKind]]:
     names = names_of(path)
     if names in rules.calculated:
         return
@@ -115,10 +122,13 @@ def _walk(path: Path, before: object, after: Json, rules: Rules) -> Iterator[tup
         return
     if isinstance(after, dict) and isinstance(before, dict):
         for name, value in after.items():
-            yield from _walk((*path, name), before.get(name, _ABSENT), value, rules)
+            yield from _walk((*path, name), before.get(name, _ABSENT), value, rules, lost)
+        for name, value in before.items() if lost else ():
+            if (*path, name) in lost and (*names, name) not in rules.unknown:
+                yield from _walk((*path, name), value, None, rules)
     elif isinstance(after, list) and isinstance(before, list) and len(after) == len(before):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _walk((*path, index), old, new, rules)
+            yield from _walk((*path, index), old, new, rules, lost)
     elif before is _ABSENT or before is None:
         # A null asks for absence; an object whose every part says nothing (all read-only, say) changes nothing.
         if after is not None and not (isinstance(after, dict) and after and not any(_walk(path, {}, after, rules))):
@@ -139,6 +149,15 @@ def _at(body: Json, path: Path) -> Json:
         else:
             return body
     return body
+
+
+def _shown(path: Path, shown: Json, lost: frozenset[Path]) -> Path:
+    """The path as it may be told."""
+    if path not in lost:
+        return path
+    *above, name = path
+    body = _at(shown, tuple(above))
+    return path if isinstance(body, dict) and name in body else (*above, MASK)
 
 
 def _after(path: Path, shown: Json, rules: Rules) -> Json:

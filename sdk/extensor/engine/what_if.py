@@ -2,7 +2,7 @@
 
 import anyio
 
-from extensor.contract import JsonObject, Verb, format_path
+from extensor.contract import JsonObject, Path, Verb, format_path
 from extensor.engine.calls import Failed, is_absent
 from extensor.engine.connector import connected
 from extensor.engine.describe import describe
@@ -32,7 +32,8 @@ async def what_if(
 ) -> WhatIfResult:
     """Compare what is there with what would be, resource by resource. Providers get `get` and `previewSave` calls only.
 
-    The engine works out the differences itself. What the template leaves out is not managed and never a change. A value
+    The engine works out the differences itself. A property that the template leaves out is not managed and never a
+    change; the keys of a map are its value, and one that the preview of the map does not show is a removal. A value
     that depends on a resource that will change is shown as unknown, unless the provider's own preview tells it.
     Recorded resources that the template no longer declares are deletions. Works while a deployment runs, too.
 
@@ -106,12 +107,13 @@ class _Comparison:
         self, prepared: Prepared, before: JsonObject | None, after: JsonObject, seen: Seen
     ) -> tuple[PropertyChange, ...]:
         shape = prepared.shape
-        rules = Rules()
+        rules, lost = Rules(), frozenset[Path]()
         if shape is not None:
+            lost = lost if before is None else shape.lost_keys(before, after)
             rules = Rules(frozenset(map(names_of, shape.calculated)), frozenset(map(names_of, shape.read_only)))
         if seen.after is not None:
             rules = rules.told(seen.after.metadata)
-        return property_changes(before, after, rules, lambda body: self._run.shown(prepared, body))
+        return property_changes(before, after, rules, lambda body: self._run.shown(prepared, body), lost)
 
     def _note(
         self, seen: Seen, change_type: ChangeType, delta: tuple[PropertyChange, ...] = (), reason: str | None = None

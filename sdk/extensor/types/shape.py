@@ -108,6 +108,12 @@ class Shape:
         """A copy without the read-only properties, nested ones included: what a save may send back."""
         return _walk(properties, self._body, "read_only", _dropped)
 
+    def lost_keys(self, before: JsonObject, after: JsonObject) -> frozenset[Path]:
+        """Places of keys that `before` has in a map which `after` shows without them; see `extensor.types.maps`."""
+        from extensor.types.maps import lost_keys  # brings the checks, which only a host that compares needs here
+
+        return frozenset(lost_keys(self._body, before, after))
+
 
 def shape_of(type_: model.ResourceType | model.Body) -> Shape:
     """The shape of a type, made at the first call."""

@@ -82,6 +82,37 @@ def test_what_was_edited_by_hand_or_is_named_no_more_is_a_change(chain: Any) -> 
     assert chain.json("what-if", "main.json", "--exit-code")["changes"] == []
 
 
+@pytest.mark.reported("I05", "I12")
+def test_a_label_that_a_deployment_removes_is_a_change_and_a_property_that_it_leaves_is_none(stage: Any) -> None:
+    stage.template({"a": stage.resource("thing", name="a", labels={"own": "1", "app.io/x": "2"}, rules=[{"k": "v"}])})
+    stage.json("deploy", "main.json")
+    file = stage.folder / "a.thing.json"
+
+    def there() -> dict[str, Any]:
+        return json.loads(file.read_text("utf-8"))
+
+    by_hand = there() | {"size": 5, "rules": [{"k": "v", "l": "w"}]}
+    by_hand["labels"]["by hand"] = "3"
+    file.write_text(json.dumps(by_hand), "utf-8")
+    (change,) = stage.json("what-if", "main.json", "--exit-code", code=2)["changes"]
+    assert change["delta"] == [
+        {"path": "$.properties.labels['by hand']", "changeType": "Delete", "before": "3", "after": None},
+        {"path": "$.properties.rules[0].l", "changeType": "Delete", "before": "w", "after": None},
+    ]
+    assert "\n    - labels['by hand']: \"3\"\n" in stage.run("what-if", "main.json").stdout
+    stage.json("deploy", "main.json")
+    assert there() == by_hand | {"labels": {"own": "1", "app.io/x": "2"}, "rules": [{"k": "v"}]}
+
+    stage.template({"a": stage.resource("thing", name="a", labels={"own": "1"})})
+    (change,) = stage.json("what-if", "main.json")["changes"]
+    assert change["delta"] == [
+        {"path": "$.properties.labels['app.io/x']", "changeType": "Delete", "before": "2", "after": None}
+    ]
+    stage.json("deploy", "main.json")
+    assert there()["labels"] == {"own": "1"}
+    assert stage.json("what-if", "main.json", "--exit-code")["changes"] == []
+
+
 def test_a_pipe_gets_plain_text_with_results_and_progress_apart(chain: Any) -> None:
     what_if = chain.process("what-if", "main.json")
     assert (what_if.returncode, what_if.stderr) == (0, "")

@@ -117,5 +117,27 @@ class Numbers(ResourceHandler[Number, Config]):
         return desired
 
 
+class Thing(Properties):
+    name: Identifier[str]
+    labels: dict[str, str] | None = None
+    rules: list[dict[str, str]] = []
+    size: int | None = None
+
+
+@provider.resource("thing@1.0")
+class Things(ResourceHandler[Thing, Config]):
+    """Its preview is the one that is made for it."""
+
+    def get(self, ctx: Context[Config], wanted: Thing) -> Thing | None:
+        file = Path(f"{wanted.name}.thing.json")
+        return Thing(**json.loads(file.read_text("utf-8"))) if file.exists() else None
+
+    def save(self, ctx: SaveContext[Config], desired: Thing) -> Thing:
+        current = self.get(ctx, desired)
+        saved = desired.over(current) if current else desired
+        Path(f"{desired.name}.thing.json").write_text(json.dumps(saved.model_dump()), "utf-8")
+        return saved
+
+
 if __name__ == "__main__":
     provider.run()
