@@ -240,7 +240,15 @@ def test_types_are_written_for_the_compiler(stage: Any, project: Any) -> None:
     program = project / "tests/process/cli/programs/notes.py"
     document = stage.json("types", f"{sys.executable} {program}", "--out", "types")
     assert document["provider"] == {"name": "notes", "version": "1.2.0"}
-    assert document["types"] == ["busy@1.0", "gate@1.0", "note@1.0", "number@1.0", "refused@1.0", "slow-preview@1.0"]
+    assert document["types"] == [
+        "busy@1.0",
+        "gate@1.0",
+        "note@1.0",
+        "number@1.0",
+        "refused@1.0",
+        "slow-preview@1.0",
+        "thing@1.0",
+    ]
     index = json.loads((stage.folder / "types/index.json").read_text("utf-8"))
     assert set(index["resources"]) == set(document["types"])
     assert document["files"] == ["types/index.json", "types/types.json"]
