@@ -138,6 +138,46 @@ def test_a_coroutine_that_cancels_itself_in_its_first_step_is_canceled_where_it_
     run(main)
 
 
+@pytest.mark.parametrize("by", ["another", "itself"])
+@pytest.mark.parametrize("gathered", [False, True])
+def test_a_cancel_before_the_loops_next_turn_reaches_the_child_that_is_waited_for(by: str, gathered: bool) -> None:
+    async def main() -> None:
+        seen: list[str] = []
+
+        async def child() -> None:
+            try:
+                await asyncio.sleep(60)
+            finally:
+                seen.append("child ended")
+
+        async def work() -> None:
+            children = [asyncio.create_task(child()), asyncio.create_task(child())]
+            await asyncio.sleep(0)
+            await asyncio.wait([asyncio.create_task(wait_for(children))])
+
+        async def wait_for(children: list["asyncio.Task[None]"]) -> None:
+            task = begin(waiting(children))
+            assert task is not None
+            if by == "another":
+                task.cancel("enough")
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            seen.append(f"{task.cancelled()}")
+
+        async def waiting(children: list["asyncio.Task[None]"]) -> None:
+            if by == "itself":
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+            await (asyncio.gather(*children) if gathered else children[0])
+
+        await work()
+        count = 2 if gathered else 1
+        assert seen == [*["child ended"] * count, "True"]
+
+    run(main)
+
+
 @pytest.mark.parametrize("library", ["asyncio", "anyio"])
 def test_a_time_limit_set_in_the_first_step_interrupts_later(library: str) -> None:
     async def main() -> None:

@@ -421,6 +421,36 @@ async def test_a_canceled_answer_carries_what_the_request_left_behind(peers: Any
     assert refused[0].data["resource"] == {"identifiers": {"name": "half"}}
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_request_that_cancels_itself_is_answered_and_its_id_is_free_again(peers: Any, at_once: bool) -> None:
+    import asyncio
+
+    told: list[Exception] = []
+
+    def hear(error: Exception) -> dict[str, Any]:
+        told.append(error)
+        return {"errors": [{"code": "InternalError", "message": "see the log"}], "transient": False}
+
+    async def serve(request: Request) -> Any:
+        request.left_behind = lambda: {"identifiers": {"name": "half"}}
+        if not at_once:
+            await asyncio.sleep(0)
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        task.cancel()
+        await asyncio.sleep(60)
+
+    async with peers(serve, server={"on_error": hear}) as (client, server):
+        with pytest.raises(RpcError) as caught:
+            await client.call("save")
+        assert caught.value.code == RpcCode.INTERNAL_ERROR
+        assert caught.value.data["resource"] == {"identifiers": {"name": "half"}}
+        assert server.running == 0
+    assert [str(error) for error in told] == ["what serves save canceled itself"]
+
+
 async def test_the_time_of_a_call_includes_its_wait_for_a_peer_that_does_not_read(link: Any, framing: Any) -> None:
     from extensor.rpc import Peer
     from extensor.rpc.outbox import HIGH_WATER_BYTES

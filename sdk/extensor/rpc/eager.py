@@ -120,7 +120,10 @@ else:
         def throw(self, *error: Any) -> Any:
             if self.ended:
                 raise StopIteration
-            self._awaited = None
+            awaited, self._awaited = self._awaited, None
+            if awaited is not None and isinstance(error[0], asyncio.CancelledError) and _taken_back(awaited, error[0]):
+                # As of any task: what it waits for is cancelled, a child too, and that is what it hears of.
+                return awaited
             return self._coroutine.throw(*error)
 
         def close(self) -> None:
@@ -132,3 +135,6 @@ else:
         def __getattr__(self, name: str) -> Any:
             # Who inspects tasks looks for a native coroutine's frame and state.
             return getattr(self._coroutine, name)
+
+    def _taken_back(awaited: Any, error: asyncio.CancelledError) -> bool:
+        return asyncio.isfuture(awaited) and awaited.cancel(*error.args)

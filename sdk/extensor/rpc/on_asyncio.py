@@ -45,14 +45,15 @@ class AsyncioRuntime:
                 on_left(left)
 
     async def guard(self, request: Request, work: Awaitable[JsonObject]) -> JsonObject | None:
-        """Await `work`; ``None`` when it was canceled."""
+        """Await `work`; ``None`` when it was canceled, by the request or by itself."""
         try:
             return await work
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if task is None or (task.cancelling() and not request.canceled):
+            if task is None:
                 raise
-            task.uncancel()
+            while task.uncancel():
+                pass
             return None
 
     def soon(self, callback: Callable[[], None]) -> bool:

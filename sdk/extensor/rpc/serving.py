@@ -178,17 +178,26 @@ class Serving:
                 work = self._engine.engine.dispatch(request, self._serve, self._on_error)
                 answer = await self._runtime.guard(request, work)
                 request.interruptible = False
-            if request.canceled or answer is None:
+            itself = answer is None and not request.canceled
+            if itself:
+                answer = self._gave_up(request)
+            elif answer is None or request.canceled:
                 answer = canceled_answer(request)
             if request.id is not None:
                 del self._by_id[_key(request.id)]
-            if self._outbox.size and not request.canceled:
+            if self._outbox.size and not (request.canceled or itself):
                 await self._outbox.room()
         finally:
             self._active.discard(request)
             if self._idle:
                 self._wake_idle()
         reply(request.id, None if request.is_notification else answer)
+
+    def _gave_up(self, request: Request) -> JsonObject:
+        """The answer of a callback that canceled the task it runs in, which nobody had asked for."""
+        told = self._on_error(RuntimeError(f"what serves {request.method} canceled itself"))
+        left = request.left_behind() if request.left_behind is not None else None
+        return internal_answer(request.id, told if told is None or left is None else {**told, "resource": left})
 
     def _wake_idle(self) -> None:
         waiting, self._idle = self._idle, []
