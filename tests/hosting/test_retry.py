@@ -64,8 +64,8 @@ class Script:
             raise step
         return ResourceResult(step)
 
-    async def visible(self, data: ResourceData) -> JsonObject:
-        return {name: value for name, value in data.properties.items() if name not in self.hidden}
+    async def is_shown(self, data: ResourceData, properties: JsonObject) -> bool:
+        return shows({name: value for name, value in data.properties.items() if name not in self.hidden}, properties)
 
     @property
     def verbs(self) -> list[Verb]:

@@ -40,10 +40,21 @@ async def test_a_provider_made_with_the_sdk_is_started_called_described_and_stop
             types = await session.types()
             assert isinstance(types, TypeIndex)
             assert types is await session.types()
-            assert await session.visible(secret("a")) == {"name": "a", "owner": "me"}
+            assert await session.is_shown(secret("a"), {"name": "a", "owner": "me", "length": 7})
+            assert not await session.is_shown(secret("a"), {"name": "a", "owner": "you", "length": 7})
             with anyio.fail_after(4):  # it leaves when asked: the ladder's second step is at 5
                 await session.aclose()
             assert (session.returncode, session.stderr_tail) == (0, "")
+
+
+async def test_a_get_that_still_shows_a_key_of_a_map_does_not_show_the_save_that_takes_it_out(vault: LaunchSpec):
+    wanted = secret("a")
+    wanted = ResourceData(wanted.imported, wanted.type, {**wanted.properties, "labels": {"tier": "1"}})
+    with anyio.fail_after(30):
+        async with Host() as host:
+            session = await host.start(vault)
+            assert await session.is_shown(wanted, {"name": "a", "owner": "me", "labels": {"tier": "1"}})
+            assert not await session.is_shown(wanted, {"name": "a", "owner": "me", "labels": {"tier": "1", "old": "2"}})
 
 
 async def test_a_save_with_a_write_only_property_that_was_done_before_the_crash_is_not_done_again(

@@ -101,8 +101,8 @@ class Callee(Protocol):
         """One try; starts the provider first when it is not running."""
         ...
 
-    async def visible(self, data: ResourceData) -> JsonObject:
-        """The given properties without those that no result shows."""
+    async def is_shown(self, data: ResourceData, properties: JsonObject) -> bool:
+        """Whether a `get` that answers `properties` shows the given ones saved."""
         ...
 
     @property
@@ -192,7 +192,7 @@ class Operation:
             raise
 
     async def _is_done(self, shown: ResourceResult) -> bool:
-        return shown.properties is not None and shows(await self._callee.visible(self._data), shown.properties)
+        return shown.properties is not None and await self._callee.is_shown(self._data, shown.properties)
 
     def _left(self, least: float = 0.0) -> float | None:
         return None if self._end is None else max(self._end - self._clock.now(), least)

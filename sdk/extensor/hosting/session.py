@@ -38,7 +38,7 @@ from extensor.hosting.connection import Connection
 from extensor.hosting.greeting import Greeting, Terms, greet
 from extensor.hosting.listening import Listener
 from extensor.hosting.notices import CallLabel, OnRetry
-from extensor.hosting.retry import Clock, Operation
+from extensor.hosting.retry import Clock, Operation, shows
 from extensor.hosting.timeouts import ANSWER_GRACE, DESCRIBING, PINGING
 
 if TYPE_CHECKING:
@@ -208,16 +208,22 @@ class ProviderSession:
             self._types = TypeIndex.from_files(index, files)
         return self._types
 
-    async def visible(self, data: ResourceData) -> JsonObject:
-        """The given properties without write-only ones; all of them when the provider does not describe the type."""
+    async def is_shown(self, data: ResourceData, properties: JsonObject) -> bool:
+        """Whether a `get` that answers `properties` shows the given ones saved.
+
+        As far as the provider describes the type: write-only properties are shown by no result, and a key more in a map
+        is one that the save would have taken out.
+        """
         from extensor.types import shape_of
 
+        given = data.properties
         try:
-            index = await self.types()
-            return shape_of(index.resource(data.type)).without_write_only(data.properties)
+            shape = shape_of((await self.types()).resource(data.type))
         except (OperationFailed, ProtocolViolation, TypesError) as error:
             _log.debug("provider %s does not describe %s: %s", self.label, data.type, error)
-            return data.properties
+            return shows(given, properties)
+        given = shape.without_write_only(given)
+        return shows(given, properties) and not shape.lost_keys(properties, given)
 
     async def aclose(self) -> None:
         """Stop the provider and return when nothing of it is left. A second call waits for the same end."""

@@ -19,6 +19,7 @@ class Secret(Properties):
     name: Identifier[str]
     owner: str = "nobody"
     password: WriteOnly[str]
+    labels: dict[str, str] | None = None
     length: ReadOnly[int | None] = None
 
 
