@@ -301,7 +301,13 @@ class Odd(BaseException):
 @pytest.mark.parametrize("is_async", [True, False])
 @pytest.mark.parametrize(
     "error",
-    [SystemExit(3), Odd("odd"), GeneratorExit(), BaseExceptionGroup("all", [Odd("one"), KeyError("two")])],
+    [
+        SystemExit(3),
+        Odd("odd"),
+        GeneratorExit(),
+        StopIteration(4),
+        BaseExceptionGroup("all", [Odd("one"), KeyError("two")]),
+    ],
     ids=lambda error: type(error).__name__,
 )
 async def test_whatever_a_handler_raises_is_answered_and_holds_up_nobody(

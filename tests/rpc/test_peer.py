@@ -395,6 +395,48 @@ async def test_answers_to_a_slow_reader_do_not_pile_up(peers: Any, link: Any, fr
     assert most <= 3 * HIGH_WATER_BYTES
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_requests_are_not_taken_while_large_answers_wait_for_a_slow_reader(
+    link: Any, framing: Any, at_once: bool
+) -> None:
+    from extensor.rpc import Peer
+    from extensor.rpc.framing import write_frame
+    from extensor.rpc.requests import JsonText
+
+    begun = 0
+    large = b'"' + b"x" * 3 * MIB + b'"'
+
+    async def serve(request: Request) -> Any:
+        nonlocal begun
+        begun += 1
+        if not at_once:
+            await anyio.lowlevel.checkpoint()
+        return JsonText(large)
+
+    with anyio.fail_after(20):
+        async with link() as (near, far), anyio.create_task_group() as group:
+            server = Peer(near, serve, end_grace=0)
+            group.start_soon(server.run)
+
+            async def flood() -> None:
+                for number in range(20):
+                    params = b"y" * 200_000
+                    body = b'{"jsonrpc":"2.0","id":%d,"method":"m","params":"%b"}' % (number, params)
+                    await far.send(write_frame(body, framing))
+
+            group.start_soon(flood)
+            while not server.queued:
+                await anyio.lowlevel.checkpoint()
+            for _ in range(1000):
+                await anyio.lowlevel.checkpoint()
+            assert begun <= 4
+            received = 0
+            while received < 20 * len(large):
+                received += len(await far.receive())
+            assert begun == 20
+            await far.aclose()
+
+
 async def test_a_canceled_answer_carries_what_the_request_left_behind(peers: Any) -> None:
     started = anyio.Event()
 

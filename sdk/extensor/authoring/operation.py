@@ -83,7 +83,8 @@ class Caller:
                 if error is None:
                     slot.set_result(result)
                 else:
-                    slot.set_exception(error if isinstance(error, Exception) else _as_exception(error))
+                    passes = isinstance(error, Exception) and not isinstance(error, StopIteration)
+                    slot.set_exception(error if passes else _as_exception(error))
 
             try:
                 self.post(settle)
@@ -101,7 +102,7 @@ class Caller:
 
 
 def _as_exception(error: BaseException) -> Exception:
-    """What stands for an exception that would end the loop; its traceback shows as the cause."""
+    """What stands for an exception that would end the loop or that no future takes; it shows as the cause."""
     made = RuntimeError(f"the handler raised {error!r}")
     made.__cause__ = error
     return made

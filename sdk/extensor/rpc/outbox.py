@@ -61,11 +61,11 @@ class Outbox:
         direct = self._direct
         now = now and not self.gathering
         if now and direct is not None and not self._frames:
+            self._write(direct, frame)
             if answer and direct.queued:
                 self._answers_wait += len(frame)
-            self._write(direct, frame)
             return
-        if answer and self.size:
+        if answer:
             self._answers_wait += len(frame)
         self._frames.append(frame)
         self._waiting += len(frame)
@@ -103,13 +103,15 @@ class Outbox:
                     slot.set_result(None)
         self._on_room()
 
-    async def room(self, timeout: float | None = None) -> None:
+    async def room(self, timeout: float | None = None, *, holding: int = 0) -> None:
         """Wait until less than `HIGH_WATER_BYTES` wait. Returns at once when the stream is lost.
 
-        Raises `TimeoutError` after `timeout` seconds.
+        `holding` is the size of an answer that waits here, and counts as if it were queued. Raises `TimeoutError`
+        after `timeout` seconds.
         """
         end = None if timeout is None else monotonic() + timeout
         while self.size > HIGH_WATER_BYTES and not self.lost:
+            self._answers_wait += holding
             await self._next_drain(None if end is None else max(0.0, end - monotonic()))
 
     async def _next_drain(self, timeout: float | None) -> None:

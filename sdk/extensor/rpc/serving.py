@@ -25,6 +25,9 @@ from extensor.rpc.runtime import Runtime, Slot, Tasks
 if TYPE_CHECKING:
     from extensor.rpc.peer import Peer
 
+LIKELY_BYTES = 64 * 1024
+"""What an answer that is not written yet is taken to be long."""
+
 MAX_BATCH_MEMBERS = 1024
 """A longer batch is refused as a whole, so that small members cannot ask for unbounded output."""
 
@@ -173,6 +176,10 @@ class Serving:
     async def _run(self, request: Request, reply: Reply) -> None:
         answer: JsonObject | None = None
         try:
+            if self._outbox.answers_wait:
+                # What has been read already: its answers would pile up before anyone could take them.
+                await self._outbox.room()
+                request.canceled = request.canceled or self._outbox.lost
             if not request.canceled:
                 request.interruptible = True
                 work = self._engine.engine.dispatch(request, self._serve, self._on_error)
@@ -186,7 +193,7 @@ class Serving:
             if request.id is not None:
                 del self._by_id[_key(request.id)]
             if self._outbox.size and not (request.canceled or itself):
-                await self._outbox.room()
+                await self._outbox.room(holding=_size(answer))
         finally:
             self._active.discard(request)
             if self._idle:
@@ -261,6 +268,11 @@ class _Batch:
             self._answers.append(data)
         if not self._missing and self._answers:
             self._send(b"[" + b",".join(self._answers) + b"]")
+
+
+def _size(answer: JsonObject) -> int:
+    result = answer.get("result")
+    return len(result.data) if type(result) is JsonText else LIKELY_BYTES
 
 
 def too_large_answer(limit: int, id: MessageId) -> JsonObject:  # noqa: A002
