@@ -328,6 +328,20 @@ def test_a_usual_body_surely_fits_once_its_type_was_asked_about_often() -> None:
         assert not surely_fits({**usual, name: None}, body, purpose="save")
 
 
+def test_arrays_in_arrays_may_be_as_deep_as_they_like_and_hold_themselves() -> None:
+    deep: Type = StringType()
+    value: Any = "x"
+    for _ in range(120):
+        deep, value = ArrayType(deep), [value]
+    cyclic = ArrayType(StringType())
+    cyclic.item_type = cyclic
+    body = ObjectType("De\0ep", {"deep": Property(deep), "cyclic": Property(cyclic)}, deep)
+    for _ in range(OFTEN + 1):
+        assert not surely_fits({"deep": value}, body, purpose="save")
+    assert surely_fits({"deep": [[]], "cyclic": [[], []], "other": [[[]]]}, body, purpose="save")
+    assert validate({"deep": value, "cyclic": [[[]]], "other": value}, body, purpose="save") == []
+
+
 @LAW
 @given(seeds, bodies)
 def test_two_changes_give_two_faults(draw: random.Random, body: Any) -> None:

@@ -83,8 +83,7 @@ class Caller:
                 if error is None:
                     slot.set_result(result)
                 else:
-                    passes = isinstance(error, Exception) and not isinstance(error, StopIteration)
-                    slot.set_exception(error if passes else _as_exception(error))
+                    slot.set_exception(_as_exception(error))
 
             try:
                 self.post(settle)
@@ -102,7 +101,9 @@ class Caller:
 
 
 def _as_exception(error: BaseException) -> Exception:
-    """What stands for an exception that would end the loop or that no future takes; it shows as the cause."""
+    """The error itself, or what stands for one that would end the loop or that no future takes, and shows it."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
     made = RuntimeError(f"the handler raised {error!r}")
     made.__cause__ = error
     return made

@@ -15,6 +15,9 @@ from extensor.types.leaves import readable_pattern
 
 Fits = Callable[[Json], bool]
 
+DEEPEST_LOOP = 8
+"""Of arrays in arrays below this nothing is sure: Python nests no more than 20 blocks, and a type may hold itself."""
+
 _ABSENT = object()
 _SIMPLE = frozenset((str, int, float, bool))
 
@@ -53,7 +56,7 @@ class _Writer:
     def function(self, type_: model.ObjectType) -> Fits:
         self._object(type_)
         source = "\n".join(("def fits(value):", "    if type(value) is not dict: return False", *self._lines))
-        exec(compile(source, f"<fits {type_.name}>", "exec"), self._names)  # noqa: S102 - see the class
+        exec(compile(source, f"<fits {type_.name!a}>", "exec"), self._names)  # noqa: S102 - see the class
         fits: Fits = self._names["fits"]
         return fits
 
@@ -107,6 +110,9 @@ class _Writer:
         else:
             self._line(depth, "pass")
         if isinstance(type_, model.ArrayType):
+            if depth > DEEPEST_LOOP:
+                self._line(depth, f"if {item}: return False")
+                return
             inner = f"{item}_"
             self._line(depth, f"for {inner} in {item}:")
             self._test(depth + 1, inner, type_.item_type)
