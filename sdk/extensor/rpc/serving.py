@@ -25,9 +25,6 @@ from extensor.rpc.runtime import Runtime, Slot, Tasks
 if TYPE_CHECKING:
     from extensor.rpc.peer import Peer
 
-LIKELY_BYTES = 64 * 1024
-"""What an answer that is not written yet is taken to be long."""
-
 MAX_BATCH_MEMBERS = 1024
 """A longer batch is refused as a whole, so that small members cannot ask for unbounded output."""
 
@@ -271,8 +268,10 @@ class _Batch:
 
 
 def _size(answer: JsonObject) -> int:
+    # Others are not written yet. They are small where a host answers its provider, and must not keep it from reading:
+    # both would wait for each other then.
     result = answer.get("result")
-    return len(result.data) if type(result) is JsonText else LIKELY_BYTES
+    return len(result.data) if type(result) is JsonText else 0
 
 
 def too_large_answer(limit: int, id: MessageId) -> JsonObject:  # noqa: A002
