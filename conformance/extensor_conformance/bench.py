@@ -25,6 +25,7 @@ from extensor_conformance.names import Names
 from extensor_conformance.patience import READS, Patience
 from extensor_conformance.probe import Probe
 from extensor_conformance.provider import Provider
+from extensor_conformance.removal import inspect
 from extensor_conformance.settings import Settings
 from extensor_conformance.tracking import Tracker
 from extensor_conformance.transcript import write
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SWEEPS = 3
 """How often the removal of what a case made is tried, for objects that stand in each other's way."""
+DOUBTS = 500
+"""Deleted objects that nobody has looked at, before somebody does; in most runs that is at their end."""
 
 
 class Bench:
@@ -258,6 +261,8 @@ class Bench:
 
     def begin(self, case: Case, kind: Kind | None) -> None:
         """A case begins on a clean table."""
+        if self.tracker.doubts >= DOUBTS:
+            self.stuck += inspect(self, self.tracker.doubtful())
         self.case, self.kind = case, kind
         self.config_id = None
         self.facts = {}
@@ -295,28 +300,42 @@ class Bench:
             if not left:
                 return
             for made in left:
-                reason = self._remove(made)
-                if reason is None or attempt == SWEEPS - 1:
-                    self.tracker.forget(made)
-                if reason is None:
-                    self.ledger.deleted(made.type, made.identifiers)
-                elif attempt == SWEEPS - 1 and made.certain:
+                reason = self.remove(made)
+                if reason is None or attempt < SWEEPS - 1:
+                    continue
+                self.tracker.forget(made)
+                if made.certain:
                     self.stuck.append((made, reason))
-                elif attempt == SWEEPS - 1:
+                else:
                     self.ledger.refused(made)
 
     def last_sweep(self) -> list[tuple[Made, str]]:
-        """At the end of the run: try once more, and say what is left and why."""
-        self.sweep()
-        left: list[tuple[Made, str]] = []
+        """At the end of the run: try once more, look whether all is gone, and say what is left and why."""
+        if self.settings.keep_resources != "always":
+            self.sweep()
+        left: dict[str, tuple[Made, str]] = {}
         for made, _ in reversed(self.stuck):
-            reason = self._remove(made)
-            if reason is None:
-                self.ledger.deleted(made.type, made.identifiers)
-            else:
-                left.append((made, reason))
+            reason = self.remove(made)
+            if reason is not None:
+                left[made.key] = made, reason
         self.stuck = []
-        return left
+        left |= {made.key: (made, reason) for made, reason in inspect(self, self.tracker.doubtful())}
+        return list(left.values())
+
+    def remove(self, made: Made) -> str | None:
+        """Delete something that the ledger names. Why it could not be; ``None`` when its delete was answered."""
+        kind = find_kind(self.watch.kinds, made.type)
+        if kind is None or not kind.has(Verb.DELETE):
+            return "its type has no delete"
+        try:
+            answer = self.call(Verb.DELETE, made.identifiers, kind=kind, config_id=made.config_id)
+        except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed, Failed) as error:
+            self._discard()
+            return str(error).splitlines()[0]
+        if answer.error is not None:
+            return str(answer.error)
+        self.tracker.told_deleted(made)
+        return None
 
     def close(self) -> None:
         """End everything."""
@@ -348,18 +367,6 @@ class Bench:
         if self._shared is not None:
             self._shared.close(patient=False)
             self._shared = None
-
-    def _remove(self, made: Made) -> str | None:
-        """Why it could not be removed."""
-        kind = find_kind(self.watch.kinds, made.type)
-        if kind is None or not kind.has(Verb.DELETE):
-            return "its type has no delete"
-        try:
-            answer = self.call(Verb.DELETE, made.identifiers, kind=kind, config_id=made.config_id)
-        except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed, Failed) as error:
-            self._discard()
-            return str(error)
-        return None if answer.ok else str(answer.error)
 
     def _named(self, properties: JsonObject, more: Mapping[str, Json]) -> JsonObject:
         kind = more.get("kind") or self.kind

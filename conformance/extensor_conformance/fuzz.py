@@ -21,6 +21,7 @@ from extensor_conformance.names import Names
 from extensor_conformance.provider import read_provider
 from extensor_conformance.settings import Settings
 from extensor_conformance.shrink import shrink
+from extensor_conformance.signs import same_failure, signs_of
 from extensor_conformance.steps import Call, Plan, Restart, Step, Wait
 from extensor_conformance.verdicts import Failed, Outcome, Problem, Verdict
 
@@ -221,6 +222,7 @@ class Fuzz:
         except KeyboardInterrupt:
             self._reason = "it was interrupted"
         finally:
+            bench.last_sweep()
             bench.close()
             ledger.close()
         done.seconds = time.monotonic() - begun
@@ -293,6 +295,6 @@ class Fuzz:
             return outcome
         small = shrink(case, fails, seconds=bench.settings.shrink_budget, kind=kind)
         last = attempt(bench, self._check, small.fresh(bench.names), kind)
-        if small is case or not last.of(wanted):
+        if small is case or not same_failure(last.of(wanted), signs_of(first.of(wanted))):
             return outcome
         return replace(outcome, case=small, original=case, problems=tuple(last.of(wanted)), transcript=last.transcript)

@@ -1,7 +1,8 @@
 """What the kit made, written down before it is made: one JSON line before each save, one after.
 
 A line is written with one system call before the save leaves, so that a kit that is killed leaves a ledger from which
-`provider-conformance cleanup` can remove exactly what was made. Nothing that is not in the ledger is ever deleted.
+`provider-conformance cleanup` can remove exactly what was made. What a delete was answered for stays in it until a get
+says that it is gone. Nothing that is not in the ledger is ever deleted.
 Bodies are not written, only types, identifiers and configId.
 """
 
@@ -28,6 +29,8 @@ class Made:
     config_id: str | None = None
     certain: bool = False
     """Whether a save was answered with success; else it may have failed half-way."""
+    deleted: bool = False
+    """Whether a delete was answered with success since, and nobody has looked whether it is gone."""
 
     @property
     def key(self) -> str:
@@ -47,6 +50,9 @@ class Ledger:
         self.created = 0
         """Saves that were answered with success, of new objects."""
         self.removed = 0
+        """Objects of these whose delete was answered with success and that no get finds any more."""
+        self.unverified: dict[str, int] = {}
+        """How many of the removed nobody could look at afterwards, by reason."""
         self._fd: int | None = None
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,37 +68,55 @@ class Ledger:
             made = Made(self._count, type_, identifiers)
             known = self._open.get(made.key)
             if known is not None:
+                if known.deleted:
+                    known = self._open[made.key] = replace(known, deleted=False)
+                    self._write({"op": "save", "n": known.number, "type": type_, "identifiers": identifiers})
                 return known
             self._open[made.key] = made
             self._write({"op": "save", "n": made.number, "type": type_, "identifiers": identifiers})
             return made
 
     def saved(self, made: Made, config_id: str | None) -> None:
-        """The save was answered with success."""
+        """The save was answered with success, or the object was seen."""
         with self._lock:
             known = self._open.get(made.key)
             if known is None:
                 known = made
-            if not known.certain:
-                self.created += 1
+            self.created += not known.certain
+            if not known.certain or known.deleted:
                 self._write({"op": "saved", "n": known.number, "configId": config_id})
-            self._open[made.key] = replace(known, config_id=config_id or known.config_id, certain=True)
+            self._open[made.key] = replace(known, config_id=config_id or known.config_id, certain=True, deleted=False)
 
-    def refused(self, made: Made) -> None:
-        """The save was refused before it touched anything, as its error says."""
+    def refused(self, made: Made) -> bool:
+        """The save was refused before it touched anything, as its error says. Whether the object cannot exist then."""
         with self._lock:
             known = self._open.get(made.key)
-            if known is not None and not known.certain:
-                del self._open[made.key]
-                self._write({"op": "refused", "n": known.number})
+            if known is None or known.certain:
+                return False
+            del self._open[made.key]
+            self._write({"op": "refused", "n": known.number})
+            return True
 
-    def deleted(self, type_: str, identifiers: JsonObject) -> None:
-        """A delete was answered with success, or the object is known to be gone."""
+    def told_deleted(self, type_: str, identifiers: JsonObject) -> Made | None:
+        """A delete was answered with success. The object as it stands in the ledger; ``None`` when it does not."""
+        with self._lock:
+            key = Made(0, type_, identifiers).key
+            known = self._open.get(key)
+            if known is not None and not known.deleted:
+                known = self._open[key] = replace(known, deleted=True)
+                self._write({"op": "told-deleted", "n": known.number})
+            return known
+
+    def deleted(self, type_: str, identifiers: JsonObject, unverified: str | None = None) -> None:
+        """The object is gone; `unverified` says why nobody could look."""
         with self._lock:
             gone = self._open.pop(Made(0, type_, identifiers).key, None)
-            if gone is not None:
-                self.removed += gone.certain
-                self._write({"op": "deleted", "n": gone.number})
+            if gone is None:
+                return
+            self.removed += gone.certain
+            if unverified is not None and gone.certain:
+                self.unverified[unverified] = self.unverified.get(unverified, 0) + 1
+            self._write({"op": "deleted", "n": gone.number})
 
     def left(self) -> list[Made]:
         """What may still exist, newest first."""
@@ -142,10 +166,14 @@ def read_ledger(path: Path) -> tuple[JsonObject, list[Made]]:
             continue
         number = entry["n"]
         match entry["op"]:
+            case "save" if number in open_:
+                open_[number] = replace(open_[number], deleted=False)
             case "save":
                 open_[number] = Made(number, entry["type"], entry["identifiers"])
             case "saved" if number in open_:
-                open_[number] = replace(open_[number], config_id=entry["configId"], certain=True)
+                open_[number] = replace(open_[number], config_id=entry["configId"], certain=True, deleted=False)
+            case "told-deleted" if number in open_:
+                open_[number] = replace(open_[number], deleted=True)
             case "deleted" | "refused":
                 open_.pop(number, None)
             case _:

@@ -287,13 +287,13 @@ class Run:
                 self._settle(Outcome(row.id, None, Verdict.NOT_TESTED, reason="the provider could not be greeted"), 0)
 
     def _tidy(self, benches: Sequence[Bench], ledger: Ledger) -> list[Leftover]:
-        leftovers: list[Leftover] = []
+        found: dict[str, Leftover] = {}
         for bench in benches:
-            if self.settings.keep_resources != "always":
-                leftovers += [
-                    Leftover(made.type, made.identifiers, reason) for made, reason in bench.last_sweep() if made.certain
-                ]
+            for made, reason in bench.last_sweep():
+                if made.certain:
+                    found[made.key] = Leftover(made.type, made.identifiers, reason)
             bench.close()
+        leftovers = list(found.values())
         for leftover in leftovers:
             self._warn(f"{leftover.type} {leftover.identifiers} could not be removed: {leftover.reason}")
         kept = len(ledger.left()) - len(leftovers)
@@ -333,6 +333,7 @@ class Run:
             levels=levels_of(outcomes, self.requirements),
             created=ledger.created,
             removed=ledger.removed,
+            unverified=dict(ledger.unverified),
             leftovers=tuple(leftovers),
             start_failure=failure,
             interrupted=self._stop.reason == INTERRUPTED,

@@ -37,6 +37,8 @@ class Tracker(Monitor):
         self._ledger = ledger
         self._open: dict[str, Made] = {}
         self._saved_at: dict[str, float] = {}
+        self._told: dict[str, tuple[Made, float]] = {}
+        """What a delete was answered for and nobody has looked at since, with the time of the answer."""
         self._lock = threading.Lock()
 
     def before_save(self, kind: Kind | None, params: JsonObject) -> None:
@@ -48,6 +50,7 @@ class Tracker(Monitor):
         with self._lock:
             self._open.setdefault(made.key, made)
             self._saved_at[made.key] = float("inf")
+            self._told.pop(made.key, None)
 
     def answered(self, exchange: Exchange, kind: Kind | None) -> Iterator[Finding]:
         """A save or delete was answered."""
@@ -58,6 +61,8 @@ class Tracker(Monitor):
                 self._save_answered(kind, identifiers, exchange)
             elif exchange.verb is Verb.DELETE and answer.ok:
                 self._deleted(kind, identifiers, exchange.sent_at)
+            elif exchange.verb is Verb.GET and answer.has_code(ErrorCode.RESOURCE_NOT_FOUND):
+                self._absent(kind, identifiers, exchange.sent_at)
         yield from ()
 
     def mine(self) -> list[Made]:
@@ -70,6 +75,36 @@ class Tracker(Monitor):
         with self._lock:
             self._open.pop(made.key, None)
             self._saved_at.pop(made.key, None)
+
+    def doubtful(self) -> list[Made]:
+        """What a delete was answered for and nobody has looked at since, newest first."""
+        with self._lock:
+            return sorted((made for made, _ in self._told.values()), key=lambda made: -made.number)
+
+    @property
+    def doubts(self) -> int:
+        """How many `doubtful` names."""
+        return len(self._told)
+
+    def told_deleted(self, made: Made) -> None:
+        """Its delete was answered with success."""
+        self.forget(made)
+        known = self._ledger.told_deleted(made.type, made.identifiers)
+        if known is not None:
+            with self._lock:
+                self._told[made.key] = (known, time.monotonic())
+
+    def settled(self, made: Made, unverified: str | None) -> None:
+        """It is gone; `unverified` says why nobody could look."""
+        with self._lock:
+            self._told.pop(made.key, None)
+        self._ledger.deleted(made.type, made.identifiers, unverified)
+
+    def survived(self, made: Made) -> None:
+        """It is still there after all."""
+        with self._lock:
+            self._told.pop(made.key, None)
+        self._ledger.saved(made, made.config_id)
 
     def _save_answered(self, kind: Kind, identifiers: JsonObject, exchange: Exchange) -> None:
         key = Made(0, kind.name, identifiers).key
@@ -84,20 +119,29 @@ class Tracker(Monitor):
             self._ledger.saved(made, answer.config_id)
             with self._lock:
                 self._open[key] = replace(made, config_id=answer.config_id or made.config_id, certain=True)
-        elif answer.codes and UNTOUCHED.issuperset(answer.codes) and not _has_resource(answer.error):
-            before = len(self._ledger.left())
-            self._ledger.refused(made)
-            if len(self._ledger.left()) < before:
-                self.forget(made)
+        elif (
+            answer.codes
+            and UNTOUCHED.issuperset(answer.codes)
+            and not _has_resource(answer.error)
+            and self._ledger.refused(made)
+        ):
+            self.forget(made)
 
     def _deleted(self, kind: Kind, identifiers: JsonObject, sent_at: float) -> None:
         key = Made(0, kind.name, identifiers).key
         with self._lock:
             if self._saved_at.get(key, 0.0) > sent_at:
                 return  # a save ran beside the delete: nobody knows which came last
-            self._open.pop(key, None)
-            self._saved_at.pop(key, None)
-        self._ledger.deleted(kind.name, identifiers)
+        self.told_deleted(Made(0, kind.name, identifiers))
+
+    def _absent(self, kind: Kind, identifiers: JsonObject, sent_at: float) -> None:
+        """A get did not find it. Where reads may be old that says nothing: it may be the time before the save."""
+        if kind.fixture.consistency_window > 0:
+            return
+        with self._lock:
+            made, since = self._told.get(Made(0, kind.name, identifiers).key, (None, 0.0))
+        if made is not None and since <= sent_at:
+            self.settled(made, None)
 
 
 def _has_resource(error: object) -> bool:

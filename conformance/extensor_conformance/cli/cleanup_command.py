@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from extensor.contract import JsonObject
     from extensor_conformance.bench import Bench
     from extensor_conformance.ledger import Made
+    from extensor_conformance.removal import Inspection
     from extensor_conformance.settings import Settings
 
 _ROUNDS = 3
@@ -32,6 +33,8 @@ before it makes anything; a run that ends well removes everything and its ledger
 
 The provider is started as the run did; give `-- CMD` to start another. Nothing is
 deleted that is not in a ledger, and nothing of a run that is still going on.
+After each delete a get looks whether it is gone; what is still there stays in
+the ledger, and the exit code is 5.
 """
 
 
@@ -72,51 +75,86 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     if not count:
         console.out("nothing is left behind")
         return Exit.OK
-    stuck = 0
+    stuck = unseen = 0
     for path, header, left in todo:
         if left:
             console.out(f"{path.stem.removeprefix('ledger-')}   begun {header.get('at')}")
-            stuck += _sweep(args, console, path, header, left) if args.yes else _tell(console, left)
+            if args.yes:
+                sweep = _Sweep(console, path)
+                with provider_bench(_settings(args, header)) as (bench, _):
+                    stuck += sweep.execute(bench, left)
+                unseen += sweep.unseen
+            else:
+                _tell(console, left)
     if not args.yes:
         console.out(f"{count} may still be there; nothing was touched: add --yes to remove")
         return Exit.OK
-    console.out(f"{count - stuck} removed, {stuck} left")
+    doubt = f" ({unseen} of them deleted, not verified)" if unseen else ""
+    console.out(f"{count - stuck} removed{doubt}, {stuck} left")
     return Exit.LEFTOVERS if stuck else Exit.OK
 
 
-def _tell(console: Console, left: "Sequence[Made]") -> int:
+def _tell(console: Console, left: "Sequence[Made]") -> None:
     for made in left:
         sure = "" if made.certain else "   (its save was not answered; it may not exist)"
+        if made.deleted:
+            sure = "   (its delete was answered; nobody has looked whether it is gone)"
         console.out(f"  {printable(f'{made.type} {made.identifiers}')}{sure}")
-    return 0
 
 
-def _sweep(args: argparse.Namespace, console: Console, path: Path, header: "JsonObject", left: "Sequence[Made]") -> int:
-    """How many of them are still there."""
-    from extensor_conformance.ledger import strike
+class _Sweep:
+    """Removes what one ledger names: a delete, and a get that shows whether it is gone."""
 
-    waiting = {made.number: made for made in left}
-    reasons: dict[int, str] = {}
-    with provider_bench(_settings(args, header)) as (bench, _):
+    def __init__(self, console: Console, path: Path) -> None:
+        self._console = console
+        self._path = path
+        self.unseen = 0
+        """Of how many removed ones nobody could see that they are gone."""
+
+    def execute(self, bench: "Bench", left: "Sequence[Made]") -> int:
+        """How many of them are still there."""
+        from extensor_conformance.removal import Inspection
+
+        inspection = Inspection(bench)
+        waiting = {made.number: made for made in left}
+        reasons: dict[int, str] = {}
+        self._look(inspection, waiting, [made for made in left if made.deleted])
         for _ in range(_ROUNDS):
-            for made in list(waiting.values()):
+            deleted: list[Made] = []
+            for made in waiting.values():
                 reason = _remove(bench, made)
                 if reason is None:
-                    strike(path, made)
-                    del waiting[made.number]
-                    console.out(
-                        f"  {console.paint('removed', 'green')}  {printable(f'{made.type} {made.identifiers}')}"
-                    )
+                    deleted.append(made)
                 else:
                     reasons[made.number] = bench.watch.secrets.mask_text(reason)
-    for made in waiting.values():
-        text = printable(f"{made.type} {made.identifiers}: {reasons[made.number]}")
-        console.out(f"  {console.paint('LEFT', 'red')}     {text}")
-    return len(waiting)
+            reasons |= self._look(inspection, waiting, deleted)
+        for made in waiting.values():
+            text = printable(f"{made.type} {made.identifiers}: {reasons[made.number]}")
+            self._console.out(f"  {self._console.paint('LEFT', 'red')}     {text}")
+        return len(waiting)
+
+    def _look(self, inspection: "Inspection", waiting: "dict[int, Made]", deleted: "Sequence[Made]") -> dict[int, str]:
+        """Strike out what is gone; why the others are not."""
+        from extensor_conformance.ledger import strike
+        from extensor_conformance.removal import Sight
+
+        reasons: dict[int, str] = {}
+        for made in deleted:
+            sight, why = inspection.of(made)
+            if sight is Sight.THERE:
+                reasons[made.number] = why
+                continue
+            strike(self._path, made)
+            del waiting[made.number]
+            doubt = f"   ({sight}: {why})" if why else ""
+            self.unseen += bool(why)
+            text = printable(f"{made.type} {made.identifiers}{doubt}")
+            self._console.out(f"  {self._console.paint('removed', 'green')}  {text}")
+        return reasons
 
 
 def _remove(bench: "Bench", made: "Made") -> str | None:
-    """Why it could not be removed; ``None`` when it is gone."""
+    """Why it could not be removed; ``None`` when a delete says that it is gone."""
     from extensor.contract import ErrorCode, Verb
     from extensor.errors import ConnectionFailed, StartFailed
     from extensor_conformance.answers import ConnectionEnded, NoAnswer
@@ -129,7 +167,7 @@ def _remove(bench: "Bench", made: "Made") -> str | None:
     try:
         answer = bench.call(Verb.DELETE, made.identifiers, kind=kind, config_id=made.config_id)
     except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed, Failed) as error:
-        return str(error)
+        return str(error).splitlines()[0]
     return None if answer.ok or answer.has_code(ErrorCode.RESOURCE_NOT_FOUND) else str(answer.error)
 
 

@@ -124,9 +124,8 @@ class Writer:
                 out(f"{self._console.paint(words, 'yellow')}  {printable(item)}")
         for item in report.leftovers:
             out(f"{self._console.paint('LEFT', 'red')}  {printable(f'{item.type} {item.identifiers}: {item.reason}')}")
-        made = f"{report.created} created, {report.removed} removed"
         left = f"{len(report.leftovers)}, see `provider-conformance cleanup`" if report.leftovers else "none"
-        out(f"{'Left behind':<12} {left} ({made})")
+        self._wrapped(printable(f"{'Left behind':<12} {left} ({report.made})"), "", " " * 13)
         blocked = next((level for level in report.levels if not level.earned and level.blocked_by), None)
         why_not = ""
         ran = {outcome.check for outcome in report.outcomes}

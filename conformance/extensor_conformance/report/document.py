@@ -36,6 +36,7 @@ def report_to_json(report: Report) -> JsonObject:
         "outcomes": [_described(outcome, rows) for outcome in report.outcomes],
         "created": report.created,
         "removed": report.removed,
+        "unverified": dict(report.unverified),
         "leftovers": [
             {"type": item.type, "identifiers": item.identifiers, "reason": item.reason} for item in report.leftovers
         ],
@@ -72,6 +73,7 @@ def report_from_json(data: Json) -> Report:
             levels=tuple(_level_from_json(item) for item in data["levels"]),
             created=data["created"],
             removed=data["removed"],
+            unverified=dict(data.get("unverified", {})),
             leftovers=tuple(Leftover(item["type"], item["identifiers"], item["reason"]) for item in data["leftovers"]),
             start_failure=data["startFailure"],
             interrupted=data["interrupted"],

@@ -110,7 +110,6 @@ def _level_words(report: Report, number: int) -> str:
 
 def _facts(report: Report) -> str:
     provider = report.provider
-    left = len(report.leftovers)
     facts = {
         "Provider": f"{_name(report)}, protocol {provider['protocol']}" if provider else "did not start",
         "Started as": f"{report.subject.get('title', '')} ({report.subject.get('wire', '')})",
@@ -119,7 +118,7 @@ def _facts(report: Report) -> str:
         "Seed": str(report.seed),
         "Requirements": f"revision {report.requirements}, kit {report.kit}",
         "Run": f"{report.started}, {report.settings.get('workers', 1)} workers",
-        "Made": f"{report.created} created, {report.removed} removed, {left} left behind",
+        "Made": f"{report.made}; {len(report.leftovers)} left behind",
     }
     rows = "".join(f"<dt>{key}</dt><dd>{escape(value)}</dd>" for key, value in facts.items())
     return f'<dl class="facts">{rows}</dl>'

@@ -27,7 +27,7 @@ def masked(report: Report, secrets: Needles, *, canaries: bool = True) -> Report
         markers = {found for text in _texts(document["outcomes"]) for found in _CANARY.findall(text)}
         whole = {f"{marker}{count}" for marker, count in markers if count}
         needles.append(Needles(sorted(whole | {marker for marker, _ in markers}, key=len, reverse=True)))
-    for key in ("subject", "provider", "outcomes", "leftovers", "startFailure", "warnings", "kitFaults"):
+    for key in ("subject", "provider", "outcomes", "leftovers", "unverified", "startFailure", "warnings", "kitFaults"):
         document[key] = mask(document[key], needles)
     return report_from_json(document)
 

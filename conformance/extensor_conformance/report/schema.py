@@ -54,7 +54,14 @@ def report_schema() -> JsonObject:
                 },
                 "kitFaults": _TEXTS,
                 "ledger": {"type": ["string", "null"]},
-            }
+            },
+            {
+                "unverified": {
+                    "type": "object",
+                    "description": "How many of the removed nobody could look at after their delete, by reason.",
+                    "additionalProperties": _COUNT,
+                },
+            },
         ),
         "$defs": {
             "level": _object(

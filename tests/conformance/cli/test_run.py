@@ -16,7 +16,7 @@ from tests.conformance.cli.conftest import PROVIDER, QUICK
 
 from extensor_conformance.canary import Needles
 from extensor_conformance.cli.exits import Exit
-from extensor_conformance.ledger import ledgers
+from extensor_conformance.ledger import Ledger, ledgers
 
 Command = Callable[..., tuple[int, str, str]]
 Words = Callable[..., list[str]]
@@ -233,6 +233,40 @@ def test_what_resists_removal_exits_with_5_and_stays_in_the_ledger(
     code, out, _ = command("cleanup", "--yes", *provider())
     assert code == Exit.OK, out
     assert not ledger.exists()
+
+
+def test_what_a_delete_leaves_is_listed_and_exits_with_5(command: Command, provider: Words, here: Path) -> None:
+    code, out, err = command("run", *QUICK[:-1], "SCH-03", *provider("idle-delete"))
+    assert code == Exit.LEFTOVERS, out + err
+    found = re.search(r"^Left behind +(\d+), see .* \((\d+) created, (\d+) removed\)$", out, re.MULTILINE)
+    assert found is not None, out
+    left, made, removed = (int(number) for number in found.groups())
+    assert left > 0
+    assert made == removed + left
+    assert out.count("LEFT  box@1.0") == err.count("could not be removed") == left
+    assert "get still finds it" in out
+    assert f"{left} may still be there" in command("cleanup")[1]
+
+
+def test_a_cleanup_looks_before_it_says_that_something_is_gone(command: Command, provider: Words, here: Path) -> None:
+    ledger = Ledger(here / ".conformance" / "ledger-1.jsonl")
+    ledger.saved(ledger.before_save("box@1.0", {"name": "a"}), None)
+    ledger.close()
+    code, out, err = command("cleanup", "--yes", *provider("everlasting"))
+    assert code == Exit.LEFTOVERS, out + err
+    assert "get still finds it" in out
+    assert "0 removed, 1 left" in out
+    assert list(ledgers(here / ".conformance"))
+
+
+def test_a_cleanup_without_get_says_that_nobody_has_looked(command: Command, provider: Words, here: Path) -> None:
+    ledger = Ledger(here / ".conformance" / "ledger-1.jsonl")
+    ledger.saved(ledger.before_save("box@1.0", {"name": "a"}), None)
+    ledger.close()
+    code, out, err = command("cleanup", "--yes", *provider("idle-delete-no-get"))
+    assert code == Exit.OK, out + err
+    assert "(deleted, not verified: its type has no get)" in out
+    assert "1 removed (1 of them deleted, not verified), 0 left" in out
 
 
 def test_a_socket_that_the_kit_chooses_is_put_into_the_command(command: Command, provider: Words) -> None:

@@ -40,6 +40,7 @@ INDEX = {
     "settings": {"name": "plain", "version": "1.0.0", "isSingleton": False},
 }
 boxes: dict[str, dict] = {}
+seen: dict[str, int] = {}
 lock = threading.Lock()
 
 
@@ -103,9 +104,12 @@ def verb(method, params):
             raise Refused("InvalidProperty", f"bad {properties['password']}", "$.properties.password")
         if FAULT == "secret-in-log":
             sys.stderr.write(f"saving {properties}\n")
+        seen.setdefault(name, len(seen))
         boxes[name] = {**boxes.get(name, {}), **properties}
         return shown(boxes[name])
     if method == "resource/get":
+        if FAULT == "everlasting":
+            return shown({"name": name, "size": 1, **boxes.get(name, {})})
         if name not in boxes:
             raise Refused("not_found" if FAULT == "bad-code" else "ResourceNotFound", "absent")
         return shown(boxes[name])
@@ -114,7 +118,9 @@ def verb(method, params):
     if FAULT == "flaky-delete" and name in boxes and not boxes[name].setdefault("tried", False):
         boxes[name]["tried"] = True
         raise Refused("Conflict", "later")
-    boxes.pop(name, None)
+    idle = FAULT in ("idle-delete", "idle-delete-no-get") and seen.get(name, 0) % 2
+    if not idle:
+        boxes.pop(name, None)
     return {"properties": None, "identifiers": {"name": name}}
 
 
@@ -136,7 +142,8 @@ def serve(method, params):
     if method == "provider/ping":
         return {}
     if method == "provider/listTypes":
-        return {"types": [{"type": "box@1.0", "operations": ["save", "previewSave", "get", "delete"]}]}
+        operations = ["save", "previewSave", *(["get"] if FAULT != "idle-delete-no-get" else []), "delete"]
+        return {"types": [{"type": "box@1.0", "operations": operations}]}
     if method == "provider/getTypeFiles":
         return {"indexFile": json.dumps(INDEX), "typeFiles": {"types.json": json.dumps(TYPES)}}
     if method == "provider/getConfigType":

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from extensor_conformance.bench import Bench
+from extensor_conformance.case import Case
 from extensor_conformance.ledger import Ledger, ledgers, read_ledger
+from extensor_conformance.removal import STILL_THERE
 
 SAVER = """
 import sys
@@ -49,7 +51,11 @@ def test_a_killed_kit_leaves_exactly_what_it_made(tmp_path: Path) -> None:
     (path,) = ledgers(tmp_path)
     header, left = read_ledger(path)
     assert header["command"] == ["x"]
-    assert [made.identifiers for made in left] == [{"name": "box2"}, {"name": "box0"}]
+    assert [(made.identifiers["name"], made.deleted) for made in left] == [
+        ("box2", False),
+        ("box1", True),
+        ("box0", False),
+    ]
     assert all(made.certain for made in left)
 
 
@@ -102,7 +108,7 @@ def test_a_save_beside_a_delete_leaves_the_object_to_be_removed(make_bench: Call
     assert bench.delete({"name": "a"}).ok
     assert saving.answer().ok
     assert [made.identifiers for made in bench.tracker.mine()] == [{"name": "a"}]
-    bench.sweep()
+    assert bench.last_sweep() == []
     assert bench.ledger.left() == []
 
 
@@ -113,6 +119,79 @@ def test_only_what_the_ledger_names_is_ever_deleted(make_bench: Callable[..., Be
     bench.tracker.forget(bench.tracker.mine()[0])
     bench.sweep()
     assert bench.get({"name": "mine"}).ok
+
+
+def test_what_was_deleted_stays_in_the_ledger_until_a_get_says_that_it_is_gone(
+    make_bench: Callable[..., Bench],
+) -> None:
+    bench = make_bench()
+    bench.save({"name": "a", "size": 1})
+    bench.delete({"name": "a"})
+    assert [(made.certain, made.deleted) for made in bench.ledger.left()] == [(True, True)]
+    assert not bench.get({"name": "a"}).ok
+    assert (bench.ledger.left(), bench.ledger.removed, bench.tracker.doubts) == ([], 1, 0)
+
+
+def test_what_is_made_again_after_its_delete_is_removed_again(make_bench: Callable[..., Bench]) -> None:
+    bench = make_bench()
+    for size in (1, 2):
+        bench.save({"name": "a", "size": size})
+        bench.delete({"name": "a"})
+    bench.save({"name": "a", "size": 3})
+    assert [made.deleted for made in bench.tracker.mine()] == [False]
+    assert bench.last_sweep() == []
+    assert not bench.get({"name": "a"}).ok
+    assert (bench.ledger.created, bench.ledger.removed, bench.ledger.left()) == (1, 1, [])
+
+
+def test_a_delete_that_does_nothing_is_seen_and_the_object_is_kept_in_the_ledger(
+    make_bench: Callable[..., Bench],
+) -> None:
+    bench = make_bench("idle-delete")
+    for name in ("a", "b", "c", "d"):
+        bench.save({"name": name, "size": 1})
+    bench.sweep()
+    left = bench.last_sweep()
+    assert sorted((made.identifiers["name"], why) for made, why in left) == [("b", STILL_THERE), ("d", STILL_THERE)]
+    assert bench.get({"name": "b"}).ok
+    assert bench.ledger.path is not None
+    assert [(made.identifiers["name"], made.deleted) for made in read_ledger(bench.ledger.path)[1]] == [
+        ("d", False),
+        ("b", False),
+    ]
+    assert (bench.ledger.created, bench.ledger.removed, bench.ledger.unverified) == (4, 2, {})
+
+
+def test_the_removal_of_a_type_without_get_is_told_as_not_verified(make_bench: Callable[..., Bench]) -> None:
+    bench = make_bench("idle-delete-no-get")
+    for name in ("a", "b"):
+        bench.save({"name": name, "size": 1})
+    assert bench.last_sweep() == []
+    assert (bench.ledger.removed, bench.ledger.unverified) == (2, {"its type has no get": 2})
+
+
+def test_each_object_is_looked_at_once_at_the_end(make_bench: Callable[..., Bench]) -> None:
+    bench = make_bench()
+    for number in range(20):
+        bench.save({"name": f"box{number}", "size": 1})
+    bench.sweep()
+    before = bench.calls
+    assert bench.last_sweep() == []
+    assert bench.calls - before == 20
+
+
+def test_long_searches_look_now_and_then(make_bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("extensor_conformance.bench.DOUBTS", 2)
+    bench = make_bench("idle-delete")
+    case = Case("c", "PRV-01", "box@1.0", 0, 1)
+    for name in ("a", "b"):
+        bench.save({"name": name, "size": 1})
+    bench.end()
+    bench.begin(case, bench.kind)
+    assert [made.identifiers["name"] for made, _ in bench.stuck] == ["b"]
+    assert bench.watch.take() == []
+    assert bench.watch.transcript.entries(bench.watch.secrets) == ()
+    assert [made.identifiers["name"] for made, _ in bench.last_sweep()] == ["b"]
 
 
 def _verb(word: str):
