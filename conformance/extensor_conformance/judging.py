@@ -17,6 +17,7 @@ from extensor_conformance.kind import Kind
 from extensor_conformance.monitors.base import Finding
 from extensor_conformance.passive import PassiveBook
 from extensor_conformance.shrink import shrink
+from extensor_conformance.signs import same_failure, signs_of
 from extensor_conformance.steps import Plan
 from extensor_conformance.transcript import Entry
 from extensor_conformance.verdicts import Evidence, Failed, NotApplicable, NotTested, Outcome, Problem, Verdict
@@ -236,19 +237,24 @@ class Judge:
         bench = self._bench
         reruns = _Reruns(bench, check, wanted, kind)
         problems, transcript = first.of(wanted), first.transcript
+        told = list(problems)
         failed, tries = 1, 1
         for _ in range(bench.settings.retries):
             if self._stop.reason is not None or bench.left() <= 0:
                 break
             tries += 1
-            failed += bool(reruns.play(case).of(wanted))
+            again = reruns.play(case).of(wanted)
+            told += again
+            failed += bool(again)
         verdict = Verdict.FAIL if failed == tries else Verdict.FLAKY
         small = self._shrunk(reruns, case) if verdict is Verdict.FAIL else case
         if small is not case:
             last = reruns.play(small)
             seen = last.of(wanted)
-            small = small if seen else case
-            problems, transcript = (seen, last.transcript) if seen else (problems, transcript)
+            if same_failure(seen, signs_of(told)):
+                problems, transcript = seen, last.transcript
+            else:
+                small = case
         return Outcome(
             wanted,
             kind.name if kind is not None else None,

@@ -1,13 +1,13 @@
 """Making a failing case small: steps first, then properties, then values.
 
-A case stays what it was: each body that was valid stays valid, and each that had faults keeps the same ones; what the
-judge expects by path is not touched; and the problem must be the same one, at the same step and place.
+A case stays what it was: each body that was valid stays valid, and each that had faults keeps the same ones; bodies
+that were equal somewhere are changed there together (`Ties`); what the judge expects by path is not touched, nor are
+pauses and restarts between steps; and the problem must be the same one, at the same step and place (`same_failure`).
 """
 
 import json
-import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -19,16 +19,17 @@ from extensor_conformance.case import Case
 from extensor_conformance.compare import is_marker
 from extensor_conformance.kind import Kind
 from extensor_conformance.places import with_value, without_value
-from extensor_conformance.steps import Answered, Call, Drop, Parallel, Step, step_to_json
+from extensor_conformance.signs import Sign, same_failure, signs_of, without_indexes
+from extensor_conformance.steps import Answered, Call, Drop, Parallel, Restart, Step, Wait, step_to_json
+from extensor_conformance.ties import Key, Part, Ties, calls_of, parts_of, with_parts
 from extensor_conformance.verdicts import Problem
 
 Fails: TypeAlias = Callable[[Case], list[Problem]]
-Sign: TypeAlias = tuple[str | None, str | None]
 Size: TypeAlias = tuple[int, int, str]
 
 
 def shrink(case: Case, fails: Fails, *, seconds: float, kind: Kind | None = None) -> Case:
-    """The smallest case found within that time for which `fails` still gives a problem of the first ones' kind.
+    """The smallest case found within that time for which `fails` still gives some of the first problems and no others.
 
     `fails` plays a case on fresh names and gives the problems of the check that failed; empty when it passes, or when
     its steps no longer mean anything. A procedural case is returned as it is. With `kind`, bodies keep their faults.
@@ -54,11 +55,12 @@ class _Shrinker:
         self._tried: set[str] = {self._size[2]}
         self._signs: frozenset[Sign] = frozenset()
         self._protected = tuple(_paths_in(case.plan.expect))
+        self._ties = Ties(case, kind)
 
     def run(self) -> Case:
         if self._over():
             return self._best
-        self._signs = frozenset(map(_sign, self._fails(self._best)))
+        self._signs = signs_of(self._fails(self._best))
         changed = bool(self._signs)
         while changed and not self._over():
             changed = self._steps()
@@ -70,7 +72,7 @@ class _Shrinker:
         return time.monotonic() >= self._deadline
 
     def _keeps(self, steps: tuple[Step, ...]) -> bool:
-        """Whether the case with these steps is smaller and still fails; it is the best one then."""
+        """Whether the case with these steps is smaller, means the same and fails alike; it is the best one then."""
         if not steps or self._over():
             return False
         candidate = self._best.with_plan(replace(self._best.plan, steps=steps))
@@ -78,7 +80,7 @@ class _Shrinker:
         if measured >= self._size or measured[2] in self._tried:
             return False
         self._tried.add(measured[2])
-        if self._signs.isdisjoint(map(_sign, self._fails(candidate))):
+        if not self._ties.hold(steps) or not same_failure(self._fails(candidate), self._signs):
             return False
         self._best, self._size = candidate, measured
         return True
@@ -93,7 +95,8 @@ class _Shrinker:
             at = 0
             while at < len(self._best.steps):
                 steps = self._best.steps
-                if self._keeps(_without_dependants((*steps[:at], *steps[at + length :]))):
+                left = (step for index, step in enumerate(steps) if index not in range(at, at + length) or _sets(step))
+                if self._keeps(_tidied(_without_dependants(left))):
                     changed = True
                 else:
                     at += 1
@@ -119,25 +122,33 @@ class _Shrinker:
         """Leave out members of bodies, everywhere at once where several steps have them, outer ones first."""
         changed = False
         for path in self._places(lambda value: True):
-            if self._edit(path, lambda body, path=path: without_value(body, path)):
-                changed = True
+            holders = self._holders(path)
+            every = [part for group in holders.values() for part in group]
+            for group in (every, *(holders.values() if len(holders) > 1 else ())):
+                if self._edit(group, lambda body, path=path: without_value(body, path)):
+                    changed = True
+                    break
         return changed
 
     def _values(self) -> bool:
-        """Put simpler values in place of others."""
+        """Put simpler values in place of others, wherever these stand at the same place."""
         changed = False
         for path in self._places(lambda value: not is_marker(value)):
-            for value in list(self._values_at(path)):
+            for text in list(self._holders(path)):
+                value: Json = json.loads(text)
+                if self._is_related(value, path):
+                    continue
                 for simpler in _simpler_values(value, self._best.names):
-                    if self._edit(path, lambda body, new=simpler, path=path: with_value(body, path, new), value):
+                    group = self._holders(path).get(text, [])
+                    if self._edit(group, lambda body, new=simpler, path=path: with_value(body, path, new)):
                         changed = True
                         break
         return changed
 
     def _places(self, wanted: Callable[[Json], bool]) -> list[Path]:
         found: dict[Path, None] = {}
-        for body in _bodies(self._best.steps):
-            for path, value in _walk(body, ()):
+        for part in parts_of(self._best.steps):
+            for path, value in _walk(part.body, ()):
                 if wanted(value) and not self._is_protected(path):
                     found[path] = None
         return sorted(found, key=lambda path: (len(path), [-step if isinstance(step, int) else 0 for step in path]))
@@ -145,58 +156,43 @@ class _Shrinker:
     def _is_protected(self, path: Path) -> bool:
         return any(path == place[: len(path)] or place == path[: len(place)] for place in self._protected)
 
-    def _values_at(self, path: Path) -> Iterator[Json]:
-        seen: set[str] = set()
-        for body in _bodies(self._best.steps):
-            for place, value in _walk(body, ()):
-                if place == path and json.dumps(value) not in seen:
-                    seen.add(json.dumps(value))
-                    yield value
+    def _is_related(self, value: Json, path: Path) -> bool:
+        """Whether another value at the same place is a name that was made from the same token."""
+        if not isinstance(value, str):
+            return False
+        tokens = [name.lower() for name in self._best.names if name.lower() in value.lower()]
+        others = [json.loads(text) for text in self._holders(path) if json.loads(text) != value]
+        return any(isinstance(other, str) and token in other.lower() for token in tokens for other in others)
 
-    def _edit(self, path: Path, change: Callable[[JsonObject], Json], only: object = ...) -> bool:
-        """Change all bodies that have the place (with that value there), else one after the other."""
+    def _holders(self, path: Path) -> dict[str, list[Part]]:
+        """The bodies that have something at a place, by what they have there, as JSON."""
+        found: dict[str, list[Part]] = {}
+        for part in parts_of(self._best.steps):
+            for place, value in _walk(part.body, ()):
+                if place == path:
+                    found.setdefault(json.dumps(value), []).append(part)
+        return found
 
-        def has(body: JsonObject) -> bool:
-            return any(place == path and (only is ... or value == only) for place, value in _walk(body, ()))
+    def _edit(self, group: Iterable[Part], change: Callable[[JsonObject], Json]) -> bool:
+        """Change these bodies, unless one would change its faults."""
+        new: dict[Key, Json] = {}
+        for part in group:
+            body = change(part.body)
+            if not isinstance(body, dict) or self._faults(part, body) != self._faults(part, part.body):
+                return False
+            new[part.key] = body
+        return bool(new) and self._keeps(tuple(with_parts(step, new) for step in self._best.steps))
 
-        holders = [index for index, body in enumerate(_bodies(self._best.steps)) if has(body)]
-        groups = [holders, *([index] for index in holders if len(holders) > 1)]
-        for group in groups:
-            steps = self._with_bodies(frozenset(group), change)
-            if steps is not None and self._keeps(steps):
-                return True
-        return False
-
-    def _with_bodies(self, chosen: frozenset[int], change: Callable[[JsonObject], Json]) -> tuple[Step, ...] | None:
-        """The steps with some bodies changed; ``None`` when one would change its faults."""
-        count = -1
-        spoilt = False
-
-        def edited(call: Call) -> Call:
-            nonlocal count, spoilt
-            if not isinstance(call.properties, dict):
-                return call
-            count += 1
-            if count not in chosen:
-                return call
-            new = change(call.properties)
-            spoilt = spoilt or not isinstance(new, dict) or self._faults(call, new) != self._faults(call, None)
-            return replace(call, properties=new)
-
-        steps = tuple(_mapped(step, edited) for step in self._best.steps)
-        return None if spoilt else steps
-
-    def _faults(self, call: Call, body: JsonObject | None) -> frozenset[tuple[str, str | None]]:
-        """What validation says of a call's body, or of another in its place."""
-        kind = self._kind
-        properties: Json = call.properties if body is None else body
-        if kind is None or call.type is not None:
+    def _faults(self, part: Part, body: JsonObject) -> frozenset[tuple[str, str | None]]:
+        """What validation says of a body in place of a part's."""
+        kind, call = self._kind, part.call
+        if kind is None or call is None or call.type is not None:
             return frozenset()
         try:
-            found = validate(decode_unknowns(properties), kind.type, purpose=_PURPOSES[call.verb])
+            found = validate(decode_unknowns(body), kind.type, purpose=_PURPOSES[call.verb])
         except ContractViolation:
             return frozenset({("unreadable", None)})
-        return frozenset((fault.code, _without_indexes(fault.path)) for fault in found)
+        return frozenset((fault.code, without_indexes(fault.path)) for fault in found)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
@@ -214,15 +210,6 @@ _PURPOSES: dict[Verb, Purpose] = {
     Verb.GET: "get",
     Verb.DELETE: "delete",
 }
-
-
-def _sign(problem: Problem) -> Sign:
-    """What makes two problems the same one, however the case was changed."""
-    return problem.step, _without_indexes(problem.path)
-
-
-def _without_indexes(path: str | None) -> str | None:
-    return re.sub(r"\[\d+\]", "[*]", path) if path is not None else None
 
 
 def _paths_in(value: Json) -> Iterator[Path]:
@@ -251,47 +238,38 @@ def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
             yield from _walk(item, (*path, index))
 
 
-def _calls(step: Step) -> tuple[Call, ...]:
-    match step:
-        case Call():
-            return (step,)
-        case Parallel():
-            return step.calls
-        case Drop():
-            return (step.call,)
-        case _:
-            return ()
+def _sets(step: Step) -> bool:
+    """Whether a step is a pause, or a restart that the judge takes for granted, and not one of many random moves."""
+    return isinstance(step, Wait) or (isinstance(step, Restart) and not step.name)
 
 
-def _bodies(steps: tuple[Step, ...]) -> list[JsonObject]:
-    return [call.properties for step in steps for call in _calls(step) if isinstance(call.properties, dict)]
+def _tidied(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps without pauses and restarts that have nothing before or after them, one pause where several were."""
+    made: list[Step] = []
+    for step in steps:
+        last = made[-1] if made else None
+        if isinstance(step, Wait) and isinstance(last, Wait):
+            made[-1] = max(step, last, key=lambda one: one.seconds)
+        elif last is not None or not _sets(step):
+            made.append(step)
+    while made and _sets(made[-1]):
+        made.pop()
+    return tuple(made)
 
 
-def _mapped(step: Step, change: Callable[[Call], Call]) -> Step:
-    match step:
-        case Call():
-            return change(step)
-        case Parallel():
-            return replace(step, calls=tuple(change(call) for call in step.calls))
-        case Drop():
-            return replace(step, call=change(step.call))
-        case _:
-            return step
-
-
-def _without_dependants(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _without_dependants(steps: Iterable[Step]) -> tuple[Step, ...]:
     """The steps without those whose values come from the answer of a step that is not there."""
     known: set[str] = set()
     kept: list[Step] = []
     for step in steps:
         if all(name in known for name in _needs(step)):
             kept.append(step)
-            known |= {step.name, *(call.name for call in _calls(step))}
+            known |= {step.name, *(call.name for call in calls_of(step))}
     return tuple(kept)
 
 
 def _needs(step: Step) -> Iterator[str]:
-    for holder in (step, *_calls(step)):
+    for holder in (step, *calls_of(step)):
         for name in type(holder).__dataclass_fields__:
             value = getattr(holder, name)
             if isinstance(value, Answered):

@@ -22,7 +22,7 @@ from extensor_conformance.bodies import (
 )
 from extensor_conformance.case import Trial
 from extensor_conformance.check import CaseCheck, check
-from extensor_conformance.compare import is_marker
+from extensor_conformance.compare import differences, is_marker
 from extensor_conformance.draw import Draw
 from extensor_conformance.kind import Kind
 from extensor_conformance.promises import OPEN_CLASSES, broken_promises, listed, problem, same, shown
@@ -116,7 +116,8 @@ class UpdateTruth(CaseCheck):
             bodies.append((f"changes {place(single.path)}", single.properties))
         pair = changed(draw, kind, desired, times=2)
         if pair is not None:
-            bodies.append(("changes two properties", pair))
+            places = dict.fromkeys(row.path for row in differences(desired, pair))
+            bodies.append((f"changes {' and '.join(places)}", pair))
         leave = optional(kind, desired)
         if leave:
             name = draw.choice(leave)
@@ -171,9 +172,9 @@ class SameRefusals(CaseCheck):
     @apart
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
-        desired = kind.valid(draw, full=draw.boolean())
-        pair = (Call("preview", Verb.PREVIEW_SAVE, desired), Call("save", Verb.SAVE, desired))
-        yield Plan(pair, note="a valid body")
+        desired = kind.valid(draw)
+        for body, note in ((desired, "a valid body"), (kind.valid(draw, full=True), "a valid body with everything")):
+            yield Plan((Call("preview", Verb.PREVIEW_SAVE, body), Call("save", Verb.SAVE, body)), note=note)
         for wrong in kind.mutations(draw, desired):
             bad = (Call("preview", Verb.PREVIEW_SAVE, wrong.properties), Call("save", Verb.SAVE, wrong.properties))
             yield Plan(bad, expect={"path": place(wrong.path)}, note=wrong.note)
