@@ -20,12 +20,13 @@ class Walk(CaseCheck):
 
     def plan(self, draw: Draw, kind: Kind) -> Iterable[Plan]:
         """See `CaseCheck.plan`."""
-        desired = kind.valid(draw, full=draw.boolean())
+        desired = kind.valid(draw, full=True)
         named = kind.identifiers(desired)
         changed = kind.change(draw, desired)
         steps = [
             Call("absent", Verb.GET, named),
             Call("preview", Verb.PREVIEW_SAVE, desired),
+            Call("preview of less", Verb.PREVIEW_SAVE, kind.valid(draw)),
             Call("save", Verb.SAVE, desired),
             Call("get", Verb.GET, named),
         ]
