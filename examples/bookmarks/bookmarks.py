@@ -1,9 +1,8 @@
-"""Bookmarks in a JSON file: every kind of property, a configuration, errors, and a preview of its own."""
+"""Bookmarks, a JSON file each: every kind of property, a configuration, errors, and a preview of its own."""
 
-import json
 import re
 from pathlib import Path
-from threading import Lock
+from tempfile import NamedTemporaryFile
 
 from pydantic import BaseModel, Field
 
@@ -27,13 +26,13 @@ from extensor import (
 class Config(BaseModel):
     """The configuration block of the extension."""
 
-    file: str = Field(description="the JSON file that holds the bookmarks")
+    folder: str = Field(description="the folder that holds the bookmarks")
 
 
 class Bookmark(Properties):
     """A named place on the web."""
 
-    name: Identifier[str] = Field(min_length=1, description="what it is called")
+    name: Identifier[str] = Field(pattern="^[a-z0-9-]{1,60}$", description="what it is called")
     url: str
     owner: Immutable[str] = "nobody"
     tags: list[str] = Field(default_factory=list)
@@ -46,22 +45,20 @@ provider = Provider("bookmarks", "1.0.0", config=Config)
 
 @provider.resource("bookmark@1.0")
 class BookmarkHandler(ResourceHandler[Bookmark, Config]):
-    """Plain functions, which run in worker threads: different bookmarks at once, so the file has a lock."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
+    """Plain functions, which run in worker threads. With a file for each bookmark none needs a lock."""
 
     def save(self, ctx: Context[Config], desired: Bookmark) -> Bookmark:
-        host = host_of(desired.url)
-        with self._lock:
-            stored = read(ctx.config)
-            bookmark = merged(desired, stored)
-            bookmark.host = host
-            write(ctx.config, {**stored, bookmark.name: bookmark})
+        bookmark = self._merged(ctx, desired)
+        bookmark.host = host_of(bookmark.url)
+        file = self._file(ctx, bookmark)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as beside:
+            beside.write(bookmark.model_dump_json(indent=2, exclude={"pin"}))
+        Path(beside.name).replace(file)  # in one step: who reads meanwhile, or after a crash, finds the old or the new
         return bookmark
 
     def preview_save(self, ctx: Context[Config], desired: Bookmark) -> Preview[Bookmark]:
-        bookmark = merged(desired, read(ctx.config))
+        bookmark = self._merged(ctx, desired)
         if is_unknown(bookmark.url):  # it comes from a resource that is not deployed yet
             bookmark.host = None
             return Preview(properties=bookmark, unknown=("host",))
@@ -69,19 +66,21 @@ class BookmarkHandler(ResourceHandler[Bookmark, Config]):
         return Preview(properties=bookmark)
 
     def get(self, ctx: Context[Config], wanted: Bookmark) -> Bookmark | None:
-        return read(ctx.config).get(wanted.name)
+        try:
+            return Bookmark.model_validate_json(self._file(ctx, wanted).read_bytes())
+        except FileNotFoundError:
+            return None
 
     def delete(self, ctx: Context[Config], wanted: Bookmark) -> None:
-        with self._lock:
-            stored = read(ctx.config)
-            if stored.pop(wanted.name, None) is not None:
-                write(ctx.config, stored)
+        self._file(ctx, wanted).unlink(missing_ok=True)
 
+    def _merged(self, ctx: Context[Config], desired: Bookmark) -> Bookmark:
+        """What is stored with what was given put over it: a property that is absent stays as it is."""
+        current = self.get(ctx, desired)
+        return desired.over(current) if current else desired
 
-def merged(desired: Bookmark, stored: dict[str, Bookmark]) -> Bookmark:
-    """What is stored with what was given put over it: a property that is absent stays as it is."""
-    current = stored.get(desired.name)
-    return desired.over(current) if current else desired
+    def _file(self, ctx: Context[Config], bookmark: Bookmark) -> Path:
+        return Path(ctx.config.folder) / f"{bookmark.name}.json"
 
 
 def host_of(url: str) -> str:
@@ -89,19 +88,6 @@ def host_of(url: str) -> str:
     if match is None:
         raise InvalidProperty("url", "expected an address such as https://example.org/")
     return match[1]
-
-
-def read(config: Config) -> dict[str, Bookmark]:
-    file = Path(config.file)
-    text = file.read_text("utf-8") if file.exists() else "{}"
-    return {name: Bookmark(**fields) for name, fields in json.loads(text).items()}
-
-
-def write(config: Config, bookmarks: dict[str, Bookmark]) -> None:
-    fields = {name: one.model_dump(exclude={"pin"}, exclude_none=True) for name, one in bookmarks.items()}
-    beside = Path(f"{config.file}.new")
-    beside.write_text(json.dumps(fields, indent=2), "utf-8")
-    beside.replace(config.file)  # in one step: who reads meanwhile, or after a crash, finds the old or the new
 
 
 if __name__ == "__main__":

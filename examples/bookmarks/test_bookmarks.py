@@ -18,7 +18,7 @@ def anyio_backend() -> str:
 
 @pytest.mark.anyio
 async def test_what_is_previewed_is_saved_and_found_again(tmp_path: Path) -> None:
-    async with connect(provider, config={"file": str(tmp_path / "b.json")}) as host:
+    async with connect(provider, config={"folder": str(tmp_path)}) as host:
         preview = await host.preview_save("bookmark@1.0", DOCS)
         assert not list(tmp_path.iterdir())
         saved = await host.save("bookmark@1.0", DOCS)
@@ -35,7 +35,7 @@ async def test_what_is_previewed_is_saved_and_found_again(tmp_path: Path) -> Non
 
 @pytest.mark.anyio
 async def test_a_preview_passes_on_what_is_not_known_yet(tmp_path: Path) -> None:
-    async with connect(provider, config={"file": str(tmp_path / "b.json")}) as host:
+    async with connect(provider, config={"folder": str(tmp_path)}) as host:
         preview = await host.preview_save("bookmark@1.0", {**DOCS, "url": Unknown("[reference('site').url]")})
     assert preview.properties is not None
     assert is_unknown(preview.properties["url"])
@@ -45,7 +45,7 @@ async def test_a_preview_passes_on_what_is_not_known_yet(tmp_path: Path) -> None
 
 @pytest.mark.anyio
 async def test_a_bad_address_is_told_at_its_place(tmp_path: Path) -> None:
-    async with connect(provider, config={"file": str(tmp_path / "b.json")}) as host:
+    async with connect(provider, config={"folder": str(tmp_path)}) as host:
         with pytest.raises(InvalidProperty) as caught:
             await host.save("bookmark@1.0", {**DOCS, "url": "example.org"})
     assert caught.value.failure.faults[0].path == "$.properties.url"
@@ -53,7 +53,7 @@ async def test_a_bad_address_is_told_at_its_place(tmp_path: Path) -> None:
 
 @pytest.mark.anyio
 async def test_what_was_deleted_is_gone_and_may_be_deleted_again(tmp_path: Path) -> None:
-    async with connect(provider, config={"file": str(tmp_path / "b.json")}) as host:
+    async with connect(provider, config={"folder": str(tmp_path)}) as host:
         await host.save("bookmark@1.0", DOCS)
         await host.delete("bookmark@1.0", {"name": "docs"})
         await host.delete("bookmark@1.0", {"name": "docs"})

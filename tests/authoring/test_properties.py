@@ -74,6 +74,11 @@ def test_over_puts_what_was_given_over_what_is_there():
     assert current.port == Port(number=80, protocol="udp")
 
 
+def test_an_object_in_a_list_loses_what_is_left_out_of_it():
+    current = Web(name="a", ports=[Port(number=80, protocol="udp")])
+    assert Web(name="a", ports=[Port(number=81)]).over(current).ports == [Port(number=81, protocol="tcp")]
+
+
 def test_a_known_subtree_is_validated_and_its_faults_have_their_paths():
     unknown = Unknown()
     with pytest.raises(OperationFailed) as failed:
