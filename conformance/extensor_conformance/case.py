@@ -90,6 +90,10 @@ class Case:
         )
 
 
+class NotPlayed(NotTested):
+    """The judge asks for a step that is not in the case, or was not reached."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What came of one step."""
@@ -130,11 +134,11 @@ class Trial:
     def __getitem__(self, step: str) -> Answer:
         """The answer of a step, a result or an error.
 
-        Raises `NotTested` when the case has no such step (any more), and `Failed` when there was no answer.
+        Raises `NotPlayed` when the case has no such step (any more), and `Failed` when there was no answer.
         """
         seen = self.seen.get(step)
         if seen is None:
-            raise NotTested(f"step {step} was not played")
+            raise NotPlayed(f"step {step} was not played")
         if seen.answer is None:
             raise Failed(Problem(seen.broken or "there was no answer", step=step))
         return seen.answer
@@ -153,7 +157,7 @@ class Trial:
         """The properties of a call as they were sent."""
         seen = self.seen.get(step)
         if seen is None or seen.sent is None:
-            raise NotTested(f"step {step} was not played")
+            raise NotPlayed(f"step {step} was not played")
         return seen.sent
 
     def answers(self, prefix: str) -> list[Answer]:

@@ -9,7 +9,7 @@ from extensor.contract import Json, JsonObject, Verb
 from extensor.errors import ConnectionFailed, StartFailed
 from extensor_conformance.answers import ConnectionEnded, NoAnswer, NotExpressible
 from extensor_conformance.bench import Bench
-from extensor_conformance.case import GENERATION, Case, id_of, seed_of
+from extensor_conformance.case import GENERATION, Case, NotPlayed, id_of, seed_of
 from extensor_conformance.check import CaseCheck, Check, Procedure
 from extensor_conformance.draw import Draw
 from extensor_conformance.generate import collect
@@ -37,6 +37,8 @@ class Attempt:
     findings: list[Finding] = field(default_factory=list[Finding])
     """Of the monitors, under their check ids."""
     not_tested: str | None = None
+    lacking: bool = False
+    """It was not tested for want of a step: a case that was made small holds what shows the failure alone."""
     not_applicable: str | None = None
     kit_fault: str | None = None
     transcript: tuple[Entry, ...] = ()
@@ -70,6 +72,7 @@ def attempt(bench: Bench, check: Check, case: Case, kind: Kind | None) -> Attemp
         made.problems = [Problem(str(error))]
     except NotTested as reason:
         made.not_tested = str(reason)
+        made.lacking = isinstance(reason, NotPlayed)
     except NotApplicable as reason:
         made.not_applicable = str(reason)
     except NotExpressible as reason:

@@ -69,7 +69,7 @@ class DifferentObjects(CaseCheck):
                     return [Problem(f"{step} fails beside others: {trial[step].error}", "$", step)]
                 rows = _rows(kind, trial[step].properties, alone.properties)
                 if rows:
-                    message = f"{step}, beside fifteen others, shows other values than the same save alone"
+                    message = f"{step}, beside others, shows other values than the same save alone"
                     return [Problem(message, rows[0].path, step, ("together", "alone"), rows)]
                 if trial[step].identifiers != alone.identifiers:
                     message = f"{step} answers another object's identifiers"
@@ -110,7 +110,7 @@ class OneWish(CaseCheck):
         if problems:
             return problems[:1]
         if saves and not any(trial[step].ok for step in saves):
-            return [Problem("of eight equal saves at once none succeeded", "$", saves[0])]
+            return [Problem("of equal saves at once none succeeded", "$", saves[0])]
         for step in (*saves, "get"):
             if step not in trial or (step != "get" and not trial[step].ok):
                 continue
@@ -129,6 +129,14 @@ class OneWish(CaseCheck):
             message = "after one delete there still is an object: the saves made several"
             return [Problem(message, "$.properties", "get after delete")]
         return []
+
+
+def _each_alone_too(trial: Trial) -> list[int]:
+    """The numbers of the saves at once. Raises `NotTested` when one is not played alone too, as its control."""
+    saves = [index for index in range(WISHES) if f"save {index}" in trial]
+    for index in saves:
+        trial.result(f"alone {index}")
+    return saves
 
 
 @check("CON-03", operations={Verb.SAVE, Verb.GET}, features={Feature.CONCURRENCY}, examples=3)
@@ -153,11 +161,10 @@ class SeveralWishes(CaseCheck):
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
         base = trial.result("base")
-        saves = [index for index in range(WISHES) if f"save {index}" in trial and f"alone {index}" in trial]
+        saves = _each_alone_too(trial)
         if len(saves) < 2:
             raise NotTested("fewer than two saves are left")
         for index in saves:
-            trial.result(f"alone {index}")
             refused = _refusal(trial[f"save {index}"], f"save {index}")
             if refused is not None:
                 return [refused]
@@ -253,6 +260,7 @@ class NoTornRead(CaseCheck):
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""
+        _each_alone_too(trial)
         told = ["base", *(name for name in trial.seen if name.startswith("alone"))]
         versions: list[JsonObject] = [trial.result(name).properties for name in told]
         for index in range(READS):

@@ -72,7 +72,7 @@ class HistoryIndependence(CaseCheck):
             other = put(one, path, _one_less(at(one, path)))
             assert isinstance(other, dict)
             steps = self._back_and_forth(kind, one, other).steps
-            yield Plan(steps, note=f"A, B, A: B has an entry less in {place(path)}")
+            yield Plan(steps, note=f"B has an entry less than A in {place(path)}")
 
     def _back_and_forth(self, kind: Kind, one: JsonObject, other: JsonObject) -> Plan:
         steps: list[Step] = []
@@ -81,7 +81,7 @@ class HistoryIndependence(CaseCheck):
             steps += [Call("fresh b", Verb.SAVE, other), Call("delete", Verb.DELETE, named_), *window(kind)]
         steps += [Call("a", Verb.SAVE, one), Call("b", Verb.SAVE, other), Call("a again", Verb.SAVE, one)]
         get = Call("get", Verb.GET, Answered("a", "$.identifiers"))
-        return Plan((*steps, *window(kind), get), note="A, B, A")
+        return Plan((*steps, *window(kind), get), note="B is A with changes")
 
     def judge(self, trial: Trial, kind: Kind) -> list[Problem]:
         """See `CaseCheck.judge`."""

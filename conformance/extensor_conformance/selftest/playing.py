@@ -100,7 +100,7 @@ def _play(bed: Bed, entry: Entry, seed: int, checks: tuple[str, ...], workers: i
         subject = Subject((*words, *(program.listen if address else ())), address, work, {"MUTANT": entry.switch})
         settings = Settings(
             subject,
-            _fixture(program, entry, work),
+            fixture_for(program, entry, work),
             seed,
             checks,
             types=entry.types,
@@ -120,7 +120,8 @@ def _play(bed: Bed, entry: Entry, seed: int, checks: tuple[str, ...], workers: i
         return Run(settings).execute()
 
 
-def _fixture(program: Program, entry: Entry, work: Path) -> Fixture:
+def fixture_for(program: Program, entry: Entry, work: Path) -> Fixture:
+    """What the author's file of a program says, written where the program works."""
     text = program.fixture if entry.fixture is None else entry.fixture
     return load_fixture(_written(work / "conformance.toml", text or None))
 

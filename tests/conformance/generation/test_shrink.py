@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,8 +14,8 @@ from extensor.types.validate import validate
 from extensor_conformance.case import Case
 from extensor_conformance.kind import Kind
 from extensor_conformance.shrink import shrink, size
-from extensor_conformance.steps import Answered, Call, Drop, Parallel, Plan, Step, Wait
-from extensor_conformance.verdicts import Problem
+from extensor_conformance.steps import Answered, Call, Drop, Parallel, Plan, ProbeStep, Restart, Step, Wait
+from extensor_conformance.verdicts import DiffRow, Problem
 
 LAW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NAME = "abcdefgh2"
@@ -50,8 +51,21 @@ def cases(draw: st.DrawFn) -> Case:
     return case_of(*steps)
 
 
-def case_of(*steps: Step, expect: JsonObject | None = None, names: tuple[str, ...] = (NAME,)) -> Case:
-    return Case("c", "X-01", "thing@1", 0, 1, Plan(steps, expect or {}), names)
+def case_of(*steps: Step, expect: JsonObject | None = None, names: tuple[str, ...] = (NAME,), note: str = "") -> Case:
+    return Case("c", "X-01", "thing@1", 0, 1, Plan(steps, expect or {}, note), names)
+
+
+@st.composite
+def related(draw: st.DrawFn) -> Case:
+    """Some bodies, each sent by several steps, and bodies that differ from them in one place."""
+    steps: list[Step] = []
+    for body in draw(st.lists(BODIES, min_size=1, max_size=3)):
+        for _ in range(draw(st.integers(1, 3))):
+            steps.append(Call(f"s{len(steps)}", Verb.SAVE, body))
+        name, value = draw(st.sampled_from(sorted(body))), draw(VALUES)
+        steps.append(Call(f"s{len(steps)}", Verb.PREVIEW_SAVE, {**body, name: value}))
+        steps.append(ProbeStep(f"s{len(steps)}", "exists", {"name": body["name"]}))
+    return case_of(*draw(st.permutations(steps)))
 
 
 def bodies(case: Case) -> list[Any]:
@@ -60,6 +74,18 @@ def bodies(case: Case) -> list[Any]:
         calls = step.calls if isinstance(step, Parallel) else (step.call if isinstance(step, Drop) else step,)
         found += [call.properties for call in calls if isinstance(call, Call)]
     return found
+
+
+def sent(case: Case) -> dict[str, Any]:
+    return {step.name: getattr(step, "properties", getattr(step, "identifiers", None)) for step in case.steps}
+
+
+def places_apart(one: Any, other: Any, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Where two bodies differ, by the members of objects."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {name: (one.get(name, ...), other.get(name, ...)) for name in {*one, *other}}
+        return {place for name, pair in both.items() for place in places_apart(*pair, (*path, name))}
+    return set() if type(one) is type(other) and one == other else {path}
 
 
 def failing_when(test: Callable[[Case], bool]) -> Callable[[Case], list[Problem]]:
@@ -137,6 +163,79 @@ def test_equal_bodies_are_changed_together() -> None:
     assert bodies(shrink(case, fails, seconds=5)) == [{"kept": 0}, {"kept": 0}]
 
 
+@LAW
+@given(related(), st.integers(0, 30))
+def test_bodies_differ_only_where_they_did(case: Case, least: int) -> None:
+    fails = failing_when(lambda made: sum(weight(body) for body in sent(made).values()) >= least)
+    small = shrink(case, fails, seconds=2)
+
+    before, after = sent(case), sent(small)
+    for one in after:
+        for other in after:
+            were = places_apart(before[one], before[other])
+            for place in places_apart(after[one], after[other]):
+                assert any(place[: len(where)] == where for where in were), (one, other, place)
+
+
+def test_a_body_that_lacks_one_property_lacks_no_other() -> None:
+    whole: JsonObject = {"name": NAME, "network": {"subnet": "10.0.0.0/8", "port": 8080}, "extra": "text"}
+    part: JsonObject = {"name": NAME, "network": {"subnet": "10.0.0.0/8", "port": 8080}}
+    case = case_of(Call("whole", Verb.SAVE, whole), Call("part", Verb.SAVE, part), note="without $.properties.extra")
+
+    small = sent(shrink(case, failing_when(lambda made: len(made.steps) == 2), seconds=5))
+
+    assert small == {"whole": {"extra": ""}, "part": {}}
+
+
+def test_what_the_note_says_of_a_place_stays_true() -> None:
+    old: JsonObject = {"name": NAME, "labels": {"with-dash": "old", "other": "x"}, "size": 5}
+    new: JsonObject = {**old, "labels": {"with-dash": "new", "other": "x"}}
+    case = case_of(
+        Call("first", Verb.SAVE, old),
+        Call("preview", Verb.PREVIEW_SAVE, new),
+        Call("save", Verb.SAVE, new),
+        note="changes $.properties.labels['with-dash']",
+    )
+    small = sent(shrink(case, failing_when(lambda made: len(made.steps) == 3), seconds=5))
+
+    assert small["preview"] == small["save"] != small["first"]
+    assert [set(body) for body in small.values()] == [{"labels"}] * 3
+    assert [set(body["labels"]) for body in small.values()] == [{"with-dash"}] * 3
+
+
+def test_other_names_stay_other_names_and_related_ones_as_they_were() -> None:
+    kind = sample()
+    bodies_ = [{"name": f"{NAME}{end}", "count": 50} for end in ("", "1", "-a")]
+    case = case_of(*(Call(f"save {body['name']}", Verb.SAVE, body) for body in bodies_))
+    small = shrink(case, failing_when(lambda made: len(made.steps) == 3), seconds=5, kind=kind)
+    assert [body["name"] for body in bodies(small)] == [NAME, f"{NAME}1", f"{NAME}-a"]
+
+
+def test_what_the_probe_is_asked_about_is_what_was_sent() -> None:
+    name = f"prefix-{NAME}"
+    case = case_of(ProbeStep("world", "exists", {"name": name}), Call("preview", Verb.PREVIEW_SAVE, {"name": name}))
+    fails = failing_when(lambda made: len(made.steps) == 2 and "name" in sent(made)["preview"])
+    assert sent(shrink(case, fails, seconds=5)) == {"world": {"name": NAME}, "preview": {"name": NAME}}
+
+
+def test_pauses_and_restarts_between_the_steps_stay() -> None:
+    case = case_of(
+        Wait(1),
+        Call("save", Verb.SAVE, {"name": NAME}),
+        Wait(1),
+        Call("control", Verb.GET, {"name": NAME}),
+        Wait(2),
+        Restart(),
+        Call("get", Verb.GET, {"name": NAME}),
+        Wait(1),
+        Restart(name="move"),
+        Call("last", Verb.GET, {"name": NAME}),
+    )
+    fails = failing_when(lambda made: {"save", "get"} <= {step.name for step in made.steps})
+    kinds = [step.name or type(step).__name__ for step in shrink(case, fails, seconds=5).steps]
+    assert kinds == ["save", "Wait", "Restart", "get"]
+
+
 def test_what_the_judge_expects_by_path_is_not_touched() -> None:
     body: JsonObject = {"name": NAME, "spec": {"wrong": [7, 8], "other": 9}, "more": 1}
     case = case_of(Call("save", Verb.SAVE, body), expect={"paths": ["$.properties.spec.wrong"]})
@@ -154,6 +253,25 @@ def test_another_problem_does_not_count() -> None:
     small = shrink(case, fails, seconds=5)
     assert len(small.steps) == 2
     assert "a" in bodies(small)[1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Problem("it differs", "$.properties.a", "two", ("one", "other"), (DiffRow("$.properties.b", ("1", "2")),)),
+        Problem("it differs", "$.properties.b", "two"),
+        Problem("it differs", "$.properties.a", "one"),
+        Problem("it is refused: error -32010: no (InvalidProperty)", "$.properties.a", "two"),
+    ],
+    ids=["a row more", "another path", "another step", "other words"],
+)
+def test_a_smaller_case_that_fails_in_another_way_is_not_taken(other: Problem) -> None:
+    def fails(made: Case) -> list[Problem]:
+        whole = all("b" in body for body in bodies(made))
+        return [Problem("it differs", "$.properties.a", "two")] if whole else [other]
+
+    case = case_of(Call("two", Verb.SAVE, {"name": NAME, "a": 5, "b": 7}))
+    assert bodies(shrink(case, fails, seconds=5)) == [{"b": 0}]
 
 
 def test_names_keep_their_tokens_and_secrets_their_canaries() -> None:
