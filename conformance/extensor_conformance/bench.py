@@ -25,7 +25,7 @@ from extensor_conformance.names import Names
 from extensor_conformance.patience import READS, Patience
 from extensor_conformance.probe import Probe
 from extensor_conformance.provider import Provider
-from extensor_conformance.removal import inspect
+from extensor_conformance.removal import first_line, inspect
 from extensor_conformance.settings import Settings
 from extensor_conformance.tracking import Tracker
 from extensor_conformance.transcript import write
@@ -331,7 +331,7 @@ class Bench:
             answer = self.call(Verb.DELETE, made.identifiers, kind=kind, config_id=made.config_id)
         except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed, Failed) as error:
             self._discard()
-            return str(error).splitlines()[0]
+            return first_line(error)
         if answer.error is not None:
             return str(answer.error)
         self.tracker.told_deleted(made)

@@ -18,7 +18,7 @@ from extensor_conformance.judging import Attempt, attempt
 from extensor_conformance.kind import Kind, NoSuchKind, chosen_kinds
 from extensor_conformance.ledger import Ledger
 from extensor_conformance.names import Names
-from extensor_conformance.provider import read_provider
+from extensor_conformance.provider import read_provider, require_config
 from extensor_conformance.settings import Settings
 from extensor_conformance.shrink import shrink
 from extensor_conformance.signs import same_failure, signs_of
@@ -231,6 +231,7 @@ class Fuzz:
 
     def _kinds(self, bench: Bench) -> list[Kind]:
         provider = read_provider(bench.connection(), bench.fixture, 0.0)
+        require_config(provider, bench.fixture)
         bench.provider = provider
         bench.watch.kinds = provider.kinds
         self._check.restarts = bench.settings.subject.owned

@@ -4,13 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from extensor.contract import Json, JsonObject, Limits
+from extensor.contract import ErrorCode, Json, JsonObject, Limits
 from extensor.contract.verbs import VERB_BY_WIRE
 from extensor.errors import OperationFailed, TypesError
 from extensor.types import TypeIndex
 from extensor.types.model import Body
+from extensor.types.validate import validate
 from extensor_conformance.connection import Connection
-from extensor_conformance.fixture import Fixture
+from extensor_conformance.fixture import Fixture, FixtureError
 from extensor_conformance.kind import Kind
 
 
@@ -42,6 +43,25 @@ class Provider:
             "limits": self.limits.to_wire(),
         }
         return facts if self.trouble is None else {**facts, "trouble": self.trouble}
+
+
+class ConfigurationMissing(FixtureError):
+    """The author's file leaves out configuration without which the provider does nothing."""
+
+
+def require_config(provider: Provider, fixture: Fixture) -> None:
+    """Raises `ConfigurationMissing`, naming what the configuration's type requires and the file does not give."""
+    if provider.config_type is None:
+        return
+    faults = validate(fixture.config, provider.config_type, purpose="config", path=())
+    missing = [fault.path for fault in faults if fault.code == ErrorCode.MISSING_PROPERTY and fault.path]
+    if missing:
+        told = ", ".join(path.removeprefix("$.") for path in missing)
+        where = f"[config] of {fixture.source}" if fixture.source else "[config] of a conformance.toml"
+        raise ConfigurationMissing(
+            f"{provider.name} needs a configuration that is not given: {told}. Give it in {where}; "
+            "`provider-conformance init` writes one that names everything"
+        )
 
 
 def read_provider(connection: Connection, fixture: Fixture, start_seconds: float) -> Provider:

@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the rest only when it is asked for."""
     command = config.getoption(OPTION)
     if command:
+        _require_extra()
         _require_one_worker(config)
         flags = str(config.getoption(f"{OPTION}-options"))
         plugin = ConformancePlugin(str(command), flags)
@@ -49,6 +50,15 @@ def pytest_configure(config: pytest.Config) -> None:
         if handed is not None:
             plugin.settings = plugin.settings.with_(seed=handed)
         config.pluginmanager.register(plugin, f"{_NAME} run")
+
+
+def _require_extra() -> None:
+    """Raises `pytest.UsageError` when what makes the inputs is not installed."""
+    from extensor_conformance.extras import missing_extra
+
+    missing = missing_extra()
+    if missing is not None:
+        raise pytest.UsageError(f"{OPTION}: {missing}")
 
 
 def _require_one_worker(config: pytest.Config) -> None:
@@ -237,11 +247,13 @@ def provider_of(settings: "Settings") -> "Provider":
     """The provider's types, asked for once before the run. Raises `pytest.UsageError`."""
     from extensor_conformance.cli.command import Trouble
     from extensor_conformance.cli.provider_bench import provider_bench
+    from extensor_conformance.provider import ConfigurationMissing, require_config
 
     try:
         with provider_bench(settings) as (_, provider):
+            require_config(provider, settings.fixture)
             return provider
-    except Trouble as error:
+    except (Trouble, ConfigurationMissing) as error:
         raise pytest.UsageError(f"{OPTION}: {error}") from None
 
 

@@ -20,6 +20,11 @@ IN_VAIN = 3
 """So many looks in a row without an answer mean that nobody can look any more."""
 
 
+def first_line(error: BaseException) -> str:
+    """What an exception says without the provider's log, which may follow."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
 class Sight(StrEnum):
     """What a look at an object shows after its delete."""
 
@@ -40,7 +45,7 @@ def look(bench: "Bench", made: Made) -> tuple[Sight, str]:
         answer = bench.call(Verb.GET, made.identifiers, kind=kind, config_id=made.config_id)
     except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed, Failed) as error:
         bench.renew()
-        return Sight.UNKNOWN, f"get is not answered: {str(error).splitlines()[0]}"
+        return Sight.UNKNOWN, f"get is not answered: {first_line(error)}"
     if answer.has_code(ErrorCode.RESOURCE_NOT_FOUND):
         return Sight.GONE, ""
     if answer.error is not None:

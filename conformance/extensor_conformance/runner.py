@@ -37,7 +37,7 @@ from extensor_conformance.monitors import MONITORED, Finding
 from extensor_conformance.monitors.pace import PaceMonitor, latency
 from extensor_conformance.names import Names
 from extensor_conformance.passive import PassiveBook, merged, passive_outcomes
-from extensor_conformance.provider import Provider, read_provider
+from extensor_conformance.provider import Provider, read_provider, require_config
 from extensor_conformance.report.masking import without_secrets
 from extensor_conformance.report.model import Leftover, Report
 from extensor_conformance.settings import Settings
@@ -113,6 +113,7 @@ class Run:
         provider, failure = None, None
         try:
             provider = self._greet(benches[0])
+            require_config(provider, settings.fixture)
             self._tell(ProviderReady({**provider.to_json(), "types": list(provider.kinds), "configKeys": self._keys()}))
             self._play(benches, bench, provider)
         except (Failed, StartFailed, ConnectionFailed, NoAnswer, ConnectionEnded) as error:

@@ -159,6 +159,7 @@ def _remove(bench: "Bench", made: "Made") -> str | None:
     from extensor.errors import ConnectionFailed, StartFailed
     from extensor_conformance.answers import ConnectionEnded, NoAnswer
     from extensor_conformance.kind import find_kind
+    from extensor_conformance.removal import first_line
     from extensor_conformance.verdicts import Failed
 
     kind = find_kind(bench.watch.kinds, made.type)
@@ -167,7 +168,7 @@ def _remove(bench: "Bench", made: "Made") -> str | None:
     try:
         answer = bench.call(Verb.DELETE, made.identifiers, kind=kind, config_id=made.config_id)
     except (NoAnswer, ConnectionEnded, StartFailed, ConnectionFailed, Failed) as error:
-        return str(error).splitlines()[0]
+        return first_line(error)
     return None if answer.ok or answer.has_code(ErrorCode.RESOURCE_NOT_FOUND) else str(answer.error)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from extensor_conformance.cli.command import Command, Trouble
 from extensor_conformance.cli.console import Console
 from extensor_conformance.cli.exits import Exit
-from extensor_conformance.cli.options import add_folder, add_look, add_subject, duration, number
+from extensor_conformance.cli.options import add_folder, add_look, add_subject, duration, number, require_extra
 from extensor_conformance.cli.outputs import add_reports, keep, outputs_of, write_reports
 from extensor_conformance.cli.run_command import finished, prepare, signals, title_of
 from extensor_conformance.cli.settings_of import add_execution, add_generation, add_safety, settings_of
@@ -69,6 +69,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.report.masking import without_secrets
     from extensor_conformance.verdicts import Failed, Verdict
 
+    require_extra()
     if args.no_color:
         console.colour = False
     outputs = outputs_of(args)

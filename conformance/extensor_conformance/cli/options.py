@@ -52,6 +52,15 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def require_extra() -> None:
+    """Raises `Trouble` when what makes the inputs is not installed."""
+    from extensor_conformance.extras import missing_extra
+
+    missing = missing_extra()
+    if missing is not None:
+        raise Trouble(missing)
+
+
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """``--folder``."""
     parser.add_argument(

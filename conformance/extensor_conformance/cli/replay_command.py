@@ -16,6 +16,7 @@ from extensor_conformance.cli.options import (
     duration,
     fixture_of,
     number,
+    require_extra,
     subject_of,
     words,
 )
@@ -67,6 +68,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.fixture import FixtureError
     from extensor_conformance.replay import Ending, replay
 
+    require_extra()
     if args.no_color:
         console.colour = False
     files = _recorded(args)

@@ -15,7 +15,7 @@ from extensor_conformance.cli.command import Command, Trouble
 from extensor_conformance.cli.console import Console
 from extensor_conformance.cli.ending import ending
 from extensor_conformance.cli.exits import Exit
-from extensor_conformance.cli.options import add_folder, add_look, add_subject
+from extensor_conformance.cli.options import add_folder, add_look, add_subject, require_extra
 from extensor_conformance.cli.outputs import Stream, add_reports, keep, outputs_of, write_file, write_reports
 from extensor_conformance.cli.settings_of import (
     add_execution,
@@ -90,6 +90,7 @@ def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.cli.text import Writer
     from extensor_conformance.report.masking import mask
 
+    require_extra()
     outputs = outputs_of(args)
     settings = settings_of(args)
     if args.no_color:

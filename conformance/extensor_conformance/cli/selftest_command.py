@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from extensor_conformance.cli.command import Command, Trouble
 from extensor_conformance.cli.console import Console, printable
 from extensor_conformance.cli.exits import Exit
-from extensor_conformance.cli.options import listed, number
+from extensor_conformance.cli.options import listed, number, require_extra
 from extensor_conformance.cli.outputs import write_file
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, console: Console) -> Exit:
     from extensor_conformance.selftest import BedMissing, SelftestSettings, run_selftest
 
+    require_extra()
     files: list[Path] = args.matrix
     for path in files:
         if path.suffix not in (".json", ".md"):

@@ -269,6 +269,34 @@ def test_a_cleanup_without_get_says_that_nobody_has_looked(command: Command, pro
     assert "1 removed (1 of them deleted, not verified), 0 left" in out
 
 
+def test_a_run_without_the_configuration_that_is_required_ends_before_any_check(
+    command: Command, provider: Words, here: Path
+) -> None:
+    code, out, err = command("run", *QUICK, *provider("needs-config"))
+    assert code == Exit.USAGE, out + err
+    assert "plain needs a configuration that is not given: file. Give it in [config]" in err
+    assert "provider-conformance init" in err
+    assert "SCH-03" not in out + err
+    (here / "conformance.toml").write_text("[config.place]\n")
+    code, _, err = command("fuzz", "--max-cases", "1", *provider("needs-config"))
+    assert code == Exit.USAGE
+    assert "not given: place.port, file. Give it in [config] of conformance.toml" in err
+    (here / "conformance.toml").write_text("[config]\nfile = 'a'\nplace = { port = 1 }\n")
+    assert command("run", *QUICK, *provider("needs-config"))[0] == Exit.OK
+
+
+@pytest.mark.parametrize("words", [("run", *QUICK), ("fuzz", "--max-cases", "1"), ("replay",), ("selftest",)])
+def test_without_hypothesis_one_line_says_what_to_install(
+    command: Command, provider: Words, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    code, out, err = command(*words, *(provider() if words[0] != "selftest" else ()))
+    assert (code, out) == (Exit.USAGE, "")
+    assert err.splitlines() == [
+        "error: the kit makes its inputs with hypothesis, which is not installed: pip install 'extensor[conformance]'"
+    ]
+
+
 def test_a_socket_that_the_kit_chooses_is_put_into_the_command(command: Command, provider: Words) -> None:
     code, out, err = command("run", *QUICK, "--socket", *provider(), "{address}")
     assert code == Exit.OK, out + err

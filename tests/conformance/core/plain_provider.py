@@ -39,6 +39,11 @@ INDEX = {
     "namespaceFunctions": [],
     "settings": {"name": "plain", "version": "1.0.0", "isSingleton": False},
 }
+if FAULT == "needs-config":
+    place = {"$type": "ObjectType", "name": "Place", "properties": {"port": {"type": {"$ref": "#/2"}, "flags": 1}}}
+    given = {"file": {"type": {"$ref": "#/0"}, "flags": 1}, "place": {"type": {"$ref": "#/5"}, "flags": 0}}
+    TYPES += [place, {"$type": "ObjectType", "name": "Config", "properties": given}]
+    INDEX["settings"]["configurationType"] = {"$ref": "types.json#/6"}
 boxes: dict[str, dict] = {}
 seen: dict[str, int] = {}
 lock = threading.Lock()
