@@ -73,7 +73,7 @@ def test_the_project_passes_its_own_tests(scaffold: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "6 passed" in done.stdout
+    assert "7 passed" in done.stdout
 
 
 def test_the_project_is_lint_clean(scaffold: Path) -> None:
@@ -111,7 +111,7 @@ def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", *words], cwd=folder, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("target", ["test", "demo", "types"])
+@pytest.mark.parametrize("target", ["test", "conformance", "demo", "types"])
 def test_the_makefile_hands_the_requirement_to_pip_as_it_was_given(scaffold: Path, target: str) -> None:
     done = make(scaffold, "--dry-run", target)
     assert done.returncode == 0, done.stderr
@@ -121,7 +121,14 @@ def test_the_makefile_hands_the_requirement_to_pip_as_it_was_given(scaffold: Pat
 
 def test_make_help_lists_the_targets(scaffold: Path) -> None:
     done = make(scaffold)
-    assert [line.split()[1] for line in done.stdout.splitlines()] == ["help", "test", "demo", "types", "clean"]
+    assert [line.split()[1] for line in done.stdout.splitlines()] == [
+        "help",
+        "test",
+        "conformance",
+        "demo",
+        "types",
+        "clean",
+    ]
 
 
 class FakeDistribution:

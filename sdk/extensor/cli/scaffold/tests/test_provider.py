@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from extensor import NotFound, OperationFailed
+from extensor import NotFound, OperationFailed, Unknown
 from extensor.testing import Host, connect
 
 from sample_provider.provider import provider
@@ -49,6 +49,12 @@ async def test_a_preview_shows_the_outcome_and_touches_nothing(host: Host, tmp_p
     assert preview.properties is not None
     assert preview.properties["text"] == "two words"
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_text_that_is_not_known_yet_leaves_its_number_of_words_open(host: Host) -> None:
+    preview = await host.preview_save("note@1.0", {"name": "hello", "text": Unknown("[reference('a').text]")})
+    assert preview.metadata is not None
+    assert "$.properties.words" in preview.metadata.unknown
 
 
 async def test_deleting_twice_is_fine(host: Host) -> None:

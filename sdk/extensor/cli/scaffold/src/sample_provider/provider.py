@@ -7,7 +7,17 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated
 
-from extensor import Context, Identifier, Properties, Provider, ReadOnly, ResourceHandler, SaveContext
+from extensor import (
+    Context,
+    Identifier,
+    Preview,
+    Properties,
+    Provider,
+    ReadOnly,
+    ResourceHandler,
+    SaveContext,
+    is_unknown,
+)
 from pydantic import Field
 
 
@@ -36,14 +46,22 @@ class NoteHandler(ResourceHandler[Note, Config]):
 
     def save(self, ctx: SaveContext[Config], desired: Note) -> Note:
         """Make it so; what `desired` does not say stays as it is."""
-        current = self.get(ctx, desired)
-        note = desired.over(current) if current else desired
+        note = self._merged(ctx, desired)
         file = self._file(ctx, note)
         file.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=file.parent, delete=False) as beside:
             beside.write(note.text.encode("utf-8"))
         Path(beside.name).replace(file)  # in one step: who reads meanwhile finds the old note or the new one
         return self._seen(note.name, note.text)
+
+    def preview_save(self, ctx: Context[Config], desired: Note) -> Preview[Note]:
+        """What save would return; a text that is not known yet has a number of words that is not known either."""
+        note = desired if is_unknown(desired.name) else self._merged(ctx, desired)
+        if is_unknown(note.text):
+            note.words = None
+            return Preview(properties=note, unknown=("words",))
+        note.words = len(note.text.split())
+        return Preview(properties=note)
 
     def get(self, ctx: Context[Config], wanted: Note) -> Note | None:
         """What is there, or nothing."""
@@ -56,6 +74,10 @@ class NoteHandler(ResourceHandler[Note, Config]):
     def delete(self, ctx: SaveContext[Config], wanted: Note) -> None:
         """Take it away; that it is gone already is fine."""
         self._file(ctx, wanted).unlink(missing_ok=True)
+
+    def _merged(self, ctx: Context[Config], desired: Note) -> Note:
+        current = self.get(ctx, desired)
+        return desired.over(current) if current else desired
 
     def _file(self, ctx: Context[Config], note: Note) -> Path:
         return Path(ctx.config.folder) / f"{note.name}.txt"
