@@ -100,6 +100,10 @@ class Answer:
         return "a result" if self.error is None else str(self.error)
 
 
+LOG_FOLLOWS = "; its stderr ends with: "
+"""In the text of a connection's end, before what the provider last wrote to its log."""
+
+
 class NoAnswer(Exception):
     """A request was not answered, or not even taken, within the bound."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from extensor.contract import ErrorCode, Verb
 from extensor.errors import ConnectionFailed, StartFailed
-from extensor_conformance.answers import ConnectionEnded, NoAnswer
+from extensor_conformance.answers import LOG_FOLLOWS, ConnectionEnded, NoAnswer
 from extensor_conformance.kind import find_kind
 from extensor_conformance.ledger import Made
 from extensor_conformance.verdicts import Failed
@@ -22,7 +22,7 @@ IN_VAIN = 3
 
 def first_line(error: BaseException) -> str:
     """What an exception says without the provider's log, which may follow."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    return (str(error).partition(LOG_FOLLOWS)[0].splitlines() or [type(error).__name__])[0]
 
 
 class Sight(StrEnum):

@@ -33,6 +33,7 @@ from extensor_conformance.judging import Judge, StopSign, excuse
 from extensor_conformance.kind import Kind, chosen_kinds
 from extensor_conformance.ledger import Ledger
 from extensor_conformance.levels import levels_of
+from extensor_conformance.logbook import explained, told_once
 from extensor_conformance.monitors import MONITORED, Finding
 from extensor_conformance.monitors.pace import PaceMonitor, latency
 from extensor_conformance.names import Names
@@ -220,6 +221,7 @@ class Run:
             self._tell(CheckStarted(job.check.id, type_, number))
         known = tuple(adopted(case, bench.canaries).fresh(bench.names) for case in job.known)
         outcome = judge.run(job.check, job.kind, known if isinstance(job.check, CaseCheck) else ())
+        outcome = explained(outcome, bench.watch.log)
         self._count(outcome)
         if job.check.id == WALK:
             if outcome.verdict is Verdict.ERROR:
@@ -318,6 +320,7 @@ class Run:
         waivers = (*settings.fixture.waivers, *settings.waivers)
         outcomes, stale, expired = apply(self._outcomes, waivers)
         outcomes.sort(key=lambda outcome: (order.get(outcome.check, 999), outcome.type or ""))
+        outcomes = told_once(outcomes)
         faults = tuple(fault for bench in benches for fault in bench.watch.kit_faults)
         report = Report(
             kit=kit_version(),

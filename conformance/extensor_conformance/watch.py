@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from extensor.contract import JsonObject, Verb
 from extensor_conformance.canary import Needles
 from extensor_conformance.kind import Kind, find_kind
+from extensor_conformance.logbook import LogBook
 from extensor_conformance.monitors.base import Exchange, Finding, Monitor
 from extensor_conformance.transcript import Transcript
 
@@ -25,6 +26,7 @@ class Watch:
         self, monitors: Sequence[Monitor], *, before: Callable[[Verb, JsonObject], None] | None = None
     ) -> None:
         self.transcript = Transcript()
+        self.log = LogBook()
         self.secrets = Needles()
         """Values of the fixture that are masked in everything that leaves the kit."""
         self.kinds: Mapping[str, Kind] = {}
@@ -39,6 +41,7 @@ class Watch:
     def begin(self) -> None:
         """A new case begins."""
         self.transcript.restart()
+        self.log.begin()
         with self._lock:
             self._findings.clear()
 
@@ -67,6 +70,8 @@ class Watch:
 
     def answered(self, exchange: Exchange) -> None:
         """An answer came; called before the caller gets it, so that a finding belongs to the case it was seen in."""
+        if exchange.answer is not None:
+            self.log.answered(exchange.answer)
         kind = find_kind(self.kinds, exchange.type)
         self._collect(lambda monitor: monitor.answered(exchange, kind))
 
@@ -86,6 +91,7 @@ class Watch:
     def logged(self, before: bytes, text: bytes, connection: str) -> None:
         """See `Monitor.logged`; `before` is the end of what was shown before."""
         self.transcript.add("!", text[-MAX_LOG:], "stderr", connection)
+        self.log.add(text)
         self._collect(lambda monitor: monitor.logged(before + text, connection))
 
     def ended(self, connection: str) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from extensor_conformance.adapters.framing import Framer, Framing, Garbage
 from extensor_conformance.adapters.process import MAX_STDERR, Process
+from extensor_conformance.answers import LOG_FOLLOWS
 
 _CHUNK = 65536
 _LOOK, _STOP = b"l", b"s"
@@ -199,7 +200,7 @@ class Reader:
         else:
             ended = f"the provider ended with exit code {code}"
         tail = self.log().strip()[-2000:]
-        return f"{ended}; its stderr ends with: {tail}" if tail else ended
+        return f"{ended}{LOG_FOLLOWS}{tail}" if tail else ended
 
 
 def _signal_name(number: int) -> str:

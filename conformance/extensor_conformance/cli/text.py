@@ -4,8 +4,17 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from extensor_conformance.cli.console import Console, printable
+from extensor_conformance.logbook import LOG, folded, log_lines
 from extensor_conformance.report.document import requirement_of
-from extensor_conformance.report.grouping import Group, groups_of, level_text, problem_lines, result_text, title_of
+from extensor_conformance.report.grouping import (
+    Group,
+    groups_of,
+    level_text,
+    listed_checks,
+    problem_lines,
+    result_text,
+    title_of,
+)
 from extensor_conformance.report.model import Report
 from extensor_conformance.report.reproduce import replay_line, run_line
 from extensor_conformance.report.timeline import cut, sizes, timeline
@@ -72,6 +81,7 @@ class Writer:
             self._problem(problem)
         if len(outcome.problems) > _PROBLEMS:
             out(f"  …and {len(outcome.problems) - _PROBLEMS} more in the reports")
+        self._log(outcome)
         self._steps(outcome)
         row = requirement_of(self._report, outcome.check)
         if row is not None and outcome.verdict is not Verdict.ERROR:
@@ -95,21 +105,23 @@ class Writer:
             self._console.out("")
         for outcome in warned:
             text = "; ".join(problem_lines(outcome)) or outcome.reason or ""
-            self._remark(outcome.verdict, [outcome.check], f"{outcome.type}: {text}" if outcome.type else text)
+            self._remark(outcome.verdict, outcome.check, f"{outcome.type}: {text}" if outcome.type else text)
+            self._log(outcome)
             if outcome.case is not None:
                 self._console.out(f"  {'Repro':<6} {replay_line(outcome)}")
         quiet = [Verdict.XFAIL, Verdict.NOT_TESTED, *([Verdict.NOT_APPLICABLE] if self._verbose else [])]
         for verdict in quiet:
-            reasons: dict[str, list[str]] = {}
+            reasons: dict[str, list[Outcome]] = {}
             for outcome in report.outcomes:
                 if outcome.verdict is verdict:
-                    ids = reasons.setdefault(outcome.reason or "", [])
-                    if outcome.check not in ids:
-                        ids.append(outcome.check)
+                    reasons.setdefault(folded(outcome.reason or ""), []).append(outcome)
             if reasons:
                 self._console.out("")
-            for reason, ids in reasons.items():
-                self._remark(verdict, ids, reason)
+            for reason, outcomes in reasons.items():
+                self._remark(verdict, listed_checks(outcomes), reason)
+                told = [outcome for outcome in outcomes if LOG in outcome.facts]
+                for outcome in told or outcomes[:1]:
+                    self._log(outcome)
 
     def foot(self, code: int, why: str) -> None:
         """What is left behind, the level, the result, the seed, the exit code."""
@@ -169,6 +181,10 @@ class Writer:
                 self._console.out(f"     …and {len(problem.rows) - _ROWS} more")
             self._console.out("")
 
+    def _log(self, outcome: Outcome) -> None:
+        for number, line in enumerate(log_lines(outcome)):
+            self._console.out(f"  {'' if number else 'Log':<6} {printable(line)}")
+
     def _steps(self, outcome: Outcome) -> None:
         case, moments = outcome.case, timeline(outcome)
         if case is None or not moments:
@@ -199,9 +215,9 @@ class Writer:
             textwrap.fill(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
         )
 
-    def _remark(self, verdict: Verdict, ids: Sequence[str], text: str) -> None:
+    def _remark(self, verdict: Verdict, ids: str, text: str) -> None:
         colour = COLOURS[verdict]
-        head = f"{verdict}  {', '.join(ids)}"
+        head = f"{verdict}  {ids}"
         body = printable(" ".join(text.split()))
         width = min(self._console.width, 120)
         lines = textwrap.wrap(f"{head}  {body}", width, subsequent_indent="  ", break_on_hyphens=False) or [head]

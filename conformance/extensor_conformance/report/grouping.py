@@ -14,6 +14,10 @@ TROUBLE = (Verdict.FAIL, Verdict.FLAKY, Verdict.ERROR, Verdict.XPASS, Verdict.WA
 """Verdicts that a reader has to look at, in the order of their weight."""
 
 
+LISTED = 12
+"""Ids of checks that are named where many have the same to say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """One group's checks in a run."""
@@ -94,6 +98,14 @@ def result_text(report: Report) -> str:
     }
     counts = report.counts
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts) or "nothing"
+
+
+def listed_checks(outcomes: Iterable[Outcome]) -> str:
+    """The ids of some outcomes' checks, the first of many: ``PRV-01, PRV-02, PRV-03 and 4 more checks``."""
+    ids = list(dict.fromkeys(outcome.check for outcome in outcomes))
+    if len(ids) <= LISTED:
+        return ", ".join(ids)
+    return f"{', '.join(ids[:LISTED])} and {len(ids) - LISTED} more checks"
 
 
 def problem_lines(outcome: Outcome) -> list[str]:

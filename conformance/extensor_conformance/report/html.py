@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
+from extensor_conformance.logbook import LOG, LOG_AT, log_lines
 from extensor_conformance.report.document import requirement_of
 from extensor_conformance.report.grouping import group_of, groups_of, level_text, result_text, title_of
 from extensor_conformance.report.model import Report
@@ -187,12 +188,15 @@ def _inside(report: Report, outcome: Outcome) -> Iterable[str]:
         yield _problem(problem)
     if outcome.reason:
         yield f"<pre>{escape(outcome.reason)}</pre>"
+    log = log_lines(outcome)
+    if log:
+        yield f"<h3>Log of the provider</h3><pre>{escape(chr(10).join(log))}</pre>"
     if row is not None:
         yield f'<p class="soft">{_prose(row.sentence)}</p>'
     facts = [f"evidence: {outcome.evidence}", *([f"{outcome.cases} cases"] if outcome.cases else [])]
     if outcome.tries is not None:
         facts.append(f"reproduced {outcome.tries[0]} of {outcome.tries[1]}")
-    facts += [f"{key}: {value}" for key, value in outcome.facts.items()]
+    facts += [f"{key}: {value}" for key, value in outcome.facts.items() if key not in (LOG, LOG_AT)]
     if row is not None:
         facts += [f"level {row.level}", *row.rule]
     yield f'<p class="soft">{escape(", ".join(facts))}</p>'

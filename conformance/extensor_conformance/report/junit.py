@@ -3,6 +3,7 @@
 import re
 from xml.etree import ElementTree
 
+from extensor_conformance.logbook import log_lines
 from extensor_conformance.report.grouping import group_of, problem_lines, title_of
 from extensor_conformance.report.model import Report
 from extensor_conformance.report.reproduce import replay_line, run_line
@@ -62,7 +63,8 @@ def _case(suite: ElementTree.Element, report: Report, group: str, outcome: Outco
         found.text = _legal(details(report, outcome))
     elif verdict in _ERRORS:
         found = ElementTree.SubElement(case, "error", message=message, type=str(verdict))
-        found.text = _legal(outcome.reason or "")
+        log = log_lines(outcome)
+        found.text = _legal("\n".join([outcome.reason or "", *(["", "log:"] if log else []), *log]))
     elif verdict in _SKIPS:
         ElementTree.SubElement(case, "skipped", message=message)
     elif verdict is Verdict.WARN:
@@ -76,6 +78,9 @@ def details(report: Report, outcome: Outcome) -> str:
         if problem.rows:
             lines += [f"  path | {' | '.join(problem.columns)}"]
             lines += [f"  {row.path} | {' | '.join(row.cells)}" for row in problem.rows]
+    log = log_lines(outcome)
+    if log:
+        lines += ["", "log:", *(f"  {line}" for line in log)]
     moments = timeline(outcome)
     if moments:
         lines += ["", "steps:"]

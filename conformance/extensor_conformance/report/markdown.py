@@ -1,10 +1,12 @@
 """Markdown for the page of a CI job."""
 
+from extensor_conformance.logbook import LOG, folded, log_lines
 from extensor_conformance.report.document import requirement_of
 from extensor_conformance.report.grouping import (
     TROUBLE,
     groups_of,
     level_text,
+    listed_checks,
     result_text,
     title_of,
     with_verdict,
@@ -63,6 +65,9 @@ def _failure(report: Report, outcome: Outcome) -> list[str]:
             heads = ("path", *problem.columns)
             lines += ["", f"| {' | '.join(_text(head) for head in heads)} |", f"|{'---|' * len(heads)}"]
             lines += [f"| {' | '.join(_code(cell) for cell in (row.path, *row.cells))} |" for row in problem.rows]
+    log = log_lines(outcome)
+    if log:
+        lines += ["", "Log:", "", *_fenced("\n".join(log))]
     moments = timeline(outcome)
     if moments:
         steps = [
@@ -78,14 +83,18 @@ def _failure(report: Report, outcome: Outcome) -> list[str]:
 
 
 def _untested(report: Report) -> list[str]:
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[Outcome]] = {}
     for outcome in with_verdict(report, (Verdict.NOT_TESTED,)):
-        ids = reasons.setdefault(outcome.reason or "no reason given", [])
-        if outcome.check not in ids:
-            ids.append(outcome.check)
+        reasons.setdefault(folded(outcome.reason or "no reason given"), []).append(outcome)
     if not reasons:
         return []
-    return ["", "### Not tested", "", *(f"- {', '.join(ids)}: {_text(reason)}" for reason, ids in reasons.items())]
+    lines = ["", "### Not tested", ""]
+    for reason, outcomes in reasons.items():
+        lines.append(f"- {listed_checks(outcomes)}: {_text(reason)}")
+    for outcome in with_verdict(report, (Verdict.NOT_TESTED,)):
+        if LOG in outcome.facts:
+            lines += ["", f"Log under {outcome.check}:", "", *_fenced("\n".join(log_lines(outcome)))]
+    return lines
 
 
 def _fenced(text: str, language: str = "") -> list[str]:

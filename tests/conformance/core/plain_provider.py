@@ -102,6 +102,13 @@ def verb(method, params):
             threading.Event().wait()
         if FAULT == "die-save":
             os._exit(7)
+        if FAULT in ("crash-save", "internal-error"):
+            sys.stderr.write(f"{FAULT}: the disk at /var/{name} is gone\n")
+            sys.stderr.flush()
+        if FAULT == "crash-save":
+            os._exit(9)
+        if FAULT == "internal-error":
+            raise Refused("InternalError", "something went wrong")
         if FAULT == "slow-save":
             time.sleep(0.3)
         check(properties)
