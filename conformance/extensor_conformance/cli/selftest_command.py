@@ -35,7 +35,9 @@ Progress goes to stderr. The matrix tells its seeds: the same seeds, the same ca
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bed", metavar="DIR", type=Path, help="folder of the programs; default: the checkout's")
-    parser.add_argument("--only", metavar="NAME", action="append", help="only these programs: names or patterns")
+    parser.add_argument(
+        "--only", metavar="NAME", action="append", help="only these programs: names, patterns or numbers"
+    )
     parser.add_argument(
         "--seeds",
         metavar="N",

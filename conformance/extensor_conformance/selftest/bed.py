@@ -3,7 +3,10 @@
 import shutil
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from extensor.contract import Json, JsonObject
@@ -86,6 +89,26 @@ class Bed:
     """Checks that are played on every mutant, to see that no unrelated one fails."""
     exempt: dict[str, str] = field(default_factory=dict[str, str])
     """Checks that need no mutant, with the reason."""
+    numbers: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """What plants the mutants of the table from which the kit was designed, by their numbers there."""
+
+    def chosen(self, only: Sequence[str]) -> list[Entry]:
+        """The entries with these names, or like these patterns, or of these numbers where no name is so; all for none.
+
+        Raises `BedMissing` for a word that means nothing here, with those that are like it.
+        """
+        wanted = {name for word in only for name in self._names(word)}
+        return [entry for entry in self.entries if not only or entry.name in wanted]
+
+    def _names(self, word: str) -> set[str]:
+        names = [entry.name for entry in self.entries]
+        found = {name for name in names if fnmatchcase(name, word)}
+        found = found or {name for number in self.numbers if fnmatchcase(number, word) for name in self.numbers[number]}
+        if not found:
+            near = get_close_matches(word, dict.fromkeys([*names, *self.numbers]), n=5, cutoff=0.5)
+            hint = f"; near are {', '.join(near)}" if near else ""
+            raise BedMissing(f"nothing in {self.folder} is named {word}{hint}")
+        return found
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -114,7 +137,8 @@ def read_bed(folder: Path | None) -> Bed:
     for entry in entries:
         if entry.program not in programs:
             raise BedMissing(f"{place / 'bed.toml'}: {entry.name}: there is no program {entry.program}")
-    return Bed(place, programs, entries, tuple(data.get("cheap", ())), data.get("exempt", {}))
+    numbers = {name: tuple(planted) for name, planted in data.get("numbers", {}).items()}
+    return Bed(place, programs, entries, tuple(data.get("cheap", ())), data.get("exempt", {}), numbers)
 
 
 def filled(words: tuple[str, ...], bed: Path, work: Path) -> tuple[str, ...]:

@@ -5,10 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from extensor_conformance.selftest.bed import Bed, Entry, read_bed
-from extensor_conformance.selftest.model import BedMissing, Matrix, Progress, Row, SelftestSettings, Turn
+from extensor_conformance.selftest.model import Matrix, Progress, Row, SelftestSettings, Turn
 from extensor_conformance.selftest.worker import Worker
 
 _TICK_SECONDS = 1.0
@@ -28,17 +27,11 @@ def run(
 ) -> Matrix:
     """Every program of the bed that is asked for, `settings.workers` at once. Raises `BedMissing`."""
     bed = read_bed(settings.bed)
-    entries = [entry for entry in bed.entries if not settings.only or _named(entry, settings.only)]
-    if not entries:
-        raise BedMissing(f"nothing in {bed.folder} is named {', '.join(settings.only)}")
+    entries = bed.chosen(settings.only)
     began = time.monotonic()
     rows = _Crew(bed, entries, settings, tell, progress).play()
     seconds = time.monotonic() - began
     return Matrix(rows, bed.uncovered, settings.seed, settings.seeds, settings.only, seconds)
-
-
-def _named(entry: Entry, only: Sequence[str]) -> bool:
-    return any(fnmatchcase(entry.name, pattern) for pattern in only)
 
 
 class _Crew:

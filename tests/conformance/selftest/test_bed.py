@@ -4,7 +4,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from extensor_conformance.catalogue import load
+from extensor_conformance.selftest import BedMissing
 from extensor_conformance.selftest.bed import BED, read_bed
 
 DATA = tomllib.loads((BED / "bed.toml").read_text(encoding="utf-8"))
@@ -38,3 +41,23 @@ def test_the_requirements_name_the_mutants_of_the_bed() -> None:
         planted.setdefault(str(entry.check), []).append(entry.name)
     for row in load().values():
         assert list(row.mutants) == planted.get(row.id, []), row.id
+
+
+@pytest.mark.parametrize(
+    ("only", "names"),
+    [
+        (("M21",), ["M21"]),
+        (("M01", "H1"), ["H1", "node-banner"]),
+        (("M04",), ["ids-as-numbers", "node-ids-as-text"]),
+        (("lax-preview*",), ["lax-preview", "lax-preview-truth"]),
+    ],
+)
+def test_programs_are_chosen_by_name_pattern_or_number_of_the_design(only: tuple[str, ...], names: list[str]) -> None:
+    assert sorted(entry.name for entry in read_bed(None).chosen(only)) == names
+
+
+def test_a_word_that_means_nothing_is_refused_with_those_that_are_like_it() -> None:
+    with pytest.raises(BedMissing, match=r"is named lax-previe; near are lax-preview, lax-preview-truth"):
+        read_bed(None).chosen(("M21", "lax-previe"))
+    with pytest.raises(BedMissing, match=r"is named qqqqqqqq$"):
+        read_bed(None).chosen(("qqqqqqqq",))
