@@ -17,7 +17,7 @@ from extensor_conformance.report.grouping import (
 )
 from extensor_conformance.report.model import Report
 from extensor_conformance.report.reproduce import replay_line, run_line
-from extensor_conformance.report.timeline import cut, sizes, timeline
+from extensor_conformance.report.timeline import cut, details, sizes, timeline
 from extensor_conformance.verdicts import Outcome, Problem, Verdict
 
 COLOURS = {
@@ -198,11 +198,11 @@ class Writer:
         if case.plan.note:
             self._console.out(f"    {printable(case.plan.note)}")
         width = max(60, self._console.width - 40)
-        for number, moment in enumerate(moments[:_STEPS], 1):
+        shown = moments[:_STEPS]
+        for number, (moment, text) in enumerate(zip(shown, details(shown, width), strict=True), 1):
             mark = "x" if moment.blamed else " "
             answer = f"  -> {moment.answer}" if moment.answer else ""
-            detail = cut(printable(moment.detail), width)
-            self._console.out(f"   {mark}{number:>2} {moment.action:<12} {detail}{answer}")
+            self._console.out(f"   {mark}{number:>2} {moment.action:<12} {printable(text)}{answer}")
         if len(moments) > _STEPS:
             self._console.out(f"      …and {len(moments) - _STEPS} more")
 

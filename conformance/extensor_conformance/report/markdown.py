@@ -13,7 +13,7 @@ from extensor_conformance.report.grouping import (
 )
 from extensor_conformance.report.model import Report
 from extensor_conformance.report.reproduce import replay_line, run_line
-from extensor_conformance.report.timeline import cut, timeline
+from extensor_conformance.report.timeline import details, timeline
 from extensor_conformance.verdicts import Outcome, Verdict
 
 SHOWN = 20
@@ -71,8 +71,8 @@ def _failure(report: Report, outcome: Outcome) -> list[str]:
     moments = timeline(outcome)
     if moments:
         steps = [
-            f"{number} {moment.action} {cut(moment.detail)}{f' -> {moment.answer}' if moment.answer else ''}"
-            for number, moment in enumerate(moments[:40], 1)
+            f"{number} {moment.action} {text}{f' -> {moment.answer}' if moment.answer else ''}"
+            for number, (moment, text) in enumerate(zip(moments[:40], details(moments[:40]), strict=True), 1)
         ]
         lines += ["", "<details><summary>steps</summary>", "", *_fenced("\n".join(steps)), "", "</details>"]
     row = requirement_of(report, outcome.check)

@@ -28,6 +28,9 @@ _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
 CUT = 160
 """Characters of a step's details that are shown where space is dear."""
 
+WHOLE = 600
+"""Characters that all steps of a case may have to be shown whole: the value that decides may stand at the end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -116,6 +119,12 @@ def compact(value: Json) -> str:
 def cut(text: str, width: int = CUT) -> str:
     """The beginning of a text, with a sign that there is more."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def details(moments: Sequence[Moment], width: int = CUT) -> list[str]:
+    """The details of some steps: whole where all of them together are short, else the beginning of each."""
+    whole = sum(len(moment.detail) for moment in moments) <= WHOLE
+    return [moment.detail if whole else cut(moment.detail, width) for moment in moments]
 
 
 def sizes(case: Case) -> tuple[int, int]:

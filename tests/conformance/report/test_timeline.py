@@ -7,7 +7,7 @@ from tests.conformance.report.conftest import failing_case, frame, original_case
 from extensor.contract import Verb
 from extensor_conformance.case import Case
 from extensor_conformance.report.model import Report
-from extensor_conformance.report.timeline import compact, cut, exchanges, sizes, timeline
+from extensor_conformance.report.timeline import Moment, compact, cut, details, exchanges, sizes, timeline
 from extensor_conformance.steps import Call, Parallel, Plan, Restart
 from extensor_conformance.transcript import Entry
 from extensor_conformance.verdicts import Outcome, Verdict
@@ -71,3 +71,10 @@ def test_the_size_of_a_case_is_its_steps_and_values() -> None:
 def test_long_texts_are_cut_with_a_sign() -> None:
     assert cut("x" * 10, 10) == "x" * 10
     assert cut("x" * 11, 10) == "x" * 9 + "…"
+
+
+def test_a_case_is_shown_whole_while_it_is_short() -> None:
+    short = [Moment("a", "save", "x" * 300), Moment("b", "save", "y" * 300)]
+    assert details(short, 80) == ["x" * 300, "y" * 300]
+    long = [*short, Moment("c", "get", "z")]
+    assert details(long, 80) == ["x" * 79 + "…", "y" * 79 + "…", "z"]
