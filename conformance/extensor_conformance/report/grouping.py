@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from extensor_conformance.catalogue import GROUPS
 from extensor_conformance.report.document import requirement_of
 from extensor_conformance.report.model import Report
-from extensor_conformance.verdicts import Outcome, Verdict, worst
+from extensor_conformance.verdicts import Outcome, Verdict
 
 TESTED = frozenset(set(Verdict) - {Verdict.NOT_APPLICABLE, Verdict.NOT_TESTED})
 """Verdicts of checks that were played to an end."""
@@ -20,27 +20,26 @@ LISTED = 12
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One group's checks in a run."""
+    """One group's results in a run: a check that is played on several types has one for each."""
 
     name: str
-    checks: tuple[tuple[str, Verdict], ...]
-    """Id and the worst verdict over all types."""
+    verdicts: tuple[Verdict, ...]
     seconds: float
 
     @property
     def counted(self) -> int:
-        """How many of its checks apply."""
-        return sum(verdict is not Verdict.NOT_APPLICABLE for _, verdict in self.checks)
+        """How many of its results are of checks that apply."""
+        return sum(verdict is not Verdict.NOT_APPLICABLE for verdict in self.verdicts)
 
     @property
     def passed(self) -> int:
-        """How many of its checks pass."""
-        return sum(verdict is Verdict.PASS for _, verdict in self.checks)
+        """How many of its results are a pass."""
+        return sum(verdict is Verdict.PASS for verdict in self.verdicts)
 
     def others(self) -> dict[Verdict, int]:
-        """How many checks have each verdict that is neither a pass nor beside the point."""
+        """How many results have each verdict that is neither a pass nor beside the point."""
         found: dict[Verdict, int] = {}
-        for _, verdict in self.checks:
+        for verdict in self.verdicts:
             if verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
                 found[verdict] = found.get(verdict, 0) + 1
         return {verdict: found[verdict] for verdict in Verdict if verdict in found}
@@ -54,9 +53,8 @@ def groups_of(report: Report) -> list[Group]:
         by_group.setdefault(group_of(report, outcome), []).append(outcome)
     for name in sorted(by_group, key=lambda name: GROUPS.index(name) if name in GROUPS else len(GROUPS)):
         outcomes = by_group[name]
-        ids = dict.fromkeys(outcome.check for outcome in outcomes)
-        checks = tuple((id_, worst(item.verdict for item in outcomes if item.check == id_)) for id_ in ids)
-        made.append(Group(name, checks, sum(outcome.seconds for outcome in outcomes)))
+        verdicts = tuple(outcome.verdict for outcome in outcomes)
+        made.append(Group(name, verdicts, sum(outcome.seconds for outcome in outcomes)))
     return made
 
 
@@ -84,7 +82,7 @@ def level_text(report: Report) -> str:
 
 
 def result_text(report: Report) -> str:
-    """``2 failed, 1 warning, 74 passed``."""
+    """``2 failed, 1 with a warning, 74 passed (77 results of 70 checks)``."""
     words = {
         Verdict.FAIL: "failed",
         Verdict.FLAKY: "flaky",
@@ -97,7 +95,11 @@ def result_text(report: Report) -> str:
         Verdict.NOT_APPLICABLE: "not applicable",
     }
     counts = report.counts
-    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts) or "nothing"
+    if not counts:
+        return "nothing"
+    told = ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts)
+    results, checks = len(report.outcomes), len({outcome.check for outcome in report.outcomes})
+    return told if results == checks else f"{told} ({results} results of {checks} checks, one for each type)"
 
 
 def listed_checks(outcomes: Iterable[Outcome]) -> str:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from markdown_it import MarkdownIt
 
 from extensor_conformance.report import badge, markdown, metrics, ndjson, tap
+from extensor_conformance.report.grouping import groups_of, result_text
 from extensor_conformance.report.model import Report
+from extensor_conformance.verdicts import Verdict
 
 
 def test_markdown_holds_a_table_of_groups_and_a_heading_for_each_failure(report: Report) -> None:
@@ -18,6 +20,16 @@ def test_markdown_holds_a_table_of_groups_and_a_heading_for_each_failure(report:
     assert headings[-2:] == ["Not tested", "Left behind"]
     rows = [token for token in tokens if token.type == "tr_open"]
     assert len(rows) >= 8
+
+
+def test_the_groups_and_the_result_count_the_same(report: Report) -> None:
+    passed = [outcome for outcome in report.outcomes if outcome.verdict is Verdict.PASS]
+    twice = replace(report, outcomes=(*report.outcomes, replace(passed[0], type="other@1.0")))
+    groups = groups_of(twice)
+    assert sum(group.passed for group in groups) == len(passed) + 1
+    assert f"{len(passed) + 1} passed" in result_text(twice)
+    checks = len({outcome.check for outcome in twice.outcomes})
+    assert result_text(twice).endswith(f"({len(twice.outcomes)} results of {checks} checks, one for each type)")
 
 
 def test_markdown_keeps_a_providers_words_out_of_the_markup(report: Report) -> None:
