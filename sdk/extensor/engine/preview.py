@@ -31,6 +31,7 @@ from extensor.engine.sessions import Session
 from extensor.errors import ExtensorError, TemplateError
 from extensor.types import Shape
 
+NOT_STARTED = "its provider did not start"
 CONFIG_UNKNOWN = "not previewable: configuration unknown"
 
 
@@ -66,6 +67,7 @@ class Previewer:
         self._decide = decide
         self._answers = Answers(run)
         self._providers: dict[str, ProviderRecord] = {}
+        self._told: set[str] = set()
         self.seen: dict[str, Seen] = {}
 
     async def perform(self, key: str) -> bool:
@@ -98,7 +100,7 @@ class Previewer:
             fault = start_fault(self._run, prepared.instance.decl.import_alias, error)
             if all(item.fault != fault for item in self._run.faults):
                 self._run.faults.append(ResourceFault(None, fault))
-            seen.reason = "its provider did not start"
+            seen.reason = self._why_not_started(fault)
             self._register.claim_symbol(prepared.instance.key)
             return
         if prepared.instance.decl.import_alias in self._run.late:
@@ -117,6 +119,14 @@ class Previewer:
             await self._read(seen, properties, imported, session)
         else:
             await self._preview(seen, properties, imported, session)
+
+    def _why_not_started(self, fault: Fault) -> str:
+        """With the cause the first time; it is the same for all resources of the provider."""
+        if fault.message in self._told:
+            return NOT_STARTED
+        self._told.add(fault.message)
+        cause = (fault.message.splitlines() or [""])[0].partition(";")[0]
+        return f"{NOT_STARTED}: {cause}" if cause else NOT_STARTED
 
     async def _read(self, seen: Seen, properties: JsonObject, imported: Import, session: Session) -> None:
         prepared = seen.prepared
