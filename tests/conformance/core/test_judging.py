@@ -176,8 +176,9 @@ def test_what_a_case_saved_is_gone_after_it(make_bench: MakeBench) -> None:
         return []
 
     judged(bench, Steps(save, judge=remember))
-    assert bench.ledger.left() == []
+    assert [made.deleted for made in bench.ledger.left()] == [True] * len(names)
     assert all(bench.get(name).has_code("ResourceNotFound") for name in names)
+    assert bench.ledger.left() == []
 
 
 def test_resources_of_a_failure_are_kept_on_demand(make_bench: MakeBench) -> None:
