@@ -38,7 +38,7 @@ def decode(data: bytes) -> Json:
         if str(error).startswith("recursion limit"):
             raise CodecError(_TOO_DEEP) from None
         raise CodecError(f"the message is not JSON: {error}") from None
-    if _is_too_deep(data):
+    if data.count(b"{") + data.count(b"[") > MAX_NESTING and _is_too_deep(data):
         raise CodecError(_TOO_DEEP)
     if _may_overflow(data):
         _refuse_overflow(data)
@@ -57,7 +57,7 @@ def encode(value: Json) -> bytes:
         raise CodecError(_TOO_DEEP) from None
     except (TypeError, ValueError) as error:
         raise CodecError(f"the value has no JSON: {error}") from None
-    if _is_too_deep(data):
+    if data.count(b"{") + data.count(b"[") > MAX_NESTING and _is_too_deep(data):
         raise CodecError(_TOO_DEEP)
     return data
 
@@ -133,8 +133,6 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b'{}[]"'))
 
 def _is_too_deep(data: bytes) -> bool:
     """Whether a valid JSON text nests deeper than `MAX_NESTING`, without a walk over its values."""
-    if data.count(b"[") + data.count(b"{") <= MAX_NESTING:
-        return False
     if b"\\" in data:
         data = re.sub(rb"\\[\x00-\xff]", b"", data)
     brackets = re.sub(rb'"[^"]*"', b"", data.translate(_BRACKETS_ALIKE, _NOT_STRUCTURE).replace(b'""', b""))

@@ -22,18 +22,26 @@ else:
 
     def start(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None] | None":
         """A task that has run `coroutine` to its first suspension; ``None`` when that was its end, without failure."""
-        task = _LateTask.prepare(loop, coroutine)
+        rest = _Rest(coroutine)
+        context = copy_context()
+        task = _LateTask.__new__(_LateTask)
+        task.born = False
+        task.parts = (rest, loop, context)
         outer = asyncio.current_task(loop)
         if outer is not None:
-            asyncio.tasks._leave_task(loop, outer)
-        asyncio.tasks._enter_task(loop, task)
+            _leave_task(loop, outer)
+        _enter_task(loop, task)
         try:
-            task.begin()
+            if context.run(rest.begin):
+                return None
         finally:
-            asyncio.tasks._leave_task(loop, task)
+            _leave_task(loop, task)
             if outer is not None:
-                asyncio.tasks._enter_task(loop, outer)
-        return None if task.rest.ended else task
+                _enter_task(loop, outer)
+        task.initialise()
+        return task
+
+    _enter_task, _leave_task = asyncio.tasks._enter_task, asyncio.tasks._leave_task
 
     class _LateTask(asyncio.Task[None]):
         """A task that is initialised, and by that given to the loop, when its coroutine first suspends.
@@ -42,33 +50,18 @@ else:
         initialises it, too.
         """
 
-        __slots__ = ("context", "initialised", "owner", "rest")
+        __slots__ = ("born", "parts")
 
-        context: Context
-        initialised: bool
-        owner: asyncio.AbstractEventLoop
-        rest: "_Rest"
-
-        @classmethod
-        def prepare(cls, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]) -> "_LateTask":
-            """The task, not initialised."""
-            task = cls.__new__(cls)
-            task.initialised = False
-            task.owner = loop
-            task.context = copy_context()
-            task.rest = _Rest(coroutine)
-            return task
-
-        def begin(self) -> None:
-            """Take the coroutine's first step."""
-            if not self.context.run(self.rest.begin):
-                self.initialise()
+        born: bool
+        """Whether it is initialised."""
+        parts: "tuple[_Rest, asyncio.AbstractEventLoop, Context]"
 
         def initialise(self) -> None:
             """Give it to the loop."""
-            if not self.initialised:
-                self.initialised = True
-                super().__init__(self.rest, loop=self.owner, context=self.context)
+            if not self.born:
+                self.born = True
+                rest, loop, context = self.parts
+                super().__init__(rest, loop=loop, context=context)
 
     def _initialising(name: str) -> Callable[..., Any]:
         inherited = getattr(asyncio.Task, name)

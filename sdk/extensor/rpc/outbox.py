@@ -37,7 +37,9 @@ class Outbox:
         self._waiting = 0
         self._sending = 0
         self._scheduled = False
-        self._answers_wait = 0
+        self._answers_bytes = 0
+        self.answers_wait = False
+        """Whether so many answers wait that no request should be read."""
         self._wake: Slot | None = None
         self._room: list[Slot] = []
         self.lost = False
@@ -49,10 +51,9 @@ class Outbox:
         """Bytes that have not left yet."""
         return self._waiting + (self._sending if self._direct is None else self._direct.queued)
 
-    @property
-    def answers_wait(self) -> bool:
-        """Whether so many answers wait that no request should be read."""
-        return self._answers_wait > HIGH_WATER_BYTES
+    def _count(self, answer: int) -> None:
+        self._answers_bytes += answer
+        self.answers_wait = self._answers_bytes > HIGH_WATER_BYTES
 
     def post(self, frame: bytes, *, now: bool, answer: bool = False) -> None:
         """Queue a frame. `now` writes at once; otherwise all frames of this turn of the loop leave in one write."""
@@ -63,10 +64,10 @@ class Outbox:
         if now and direct is not None and not self._frames:
             self._write(direct, frame)
             if answer and direct.queued:
-                self._answers_wait += len(frame)
+                self._count(len(frame))
             return
         if answer:
-            self._answers_wait += len(frame)
+            self._count(len(frame))
         self._frames.append(frame)
         self._waiting += len(frame)
         if direct is not None:
@@ -95,7 +96,8 @@ class Outbox:
 
     def drained(self) -> None:
         """All output has left."""
-        self._answers_wait = 0
+        self._answers_bytes = 0
+        self.answers_wait = False
         if self._room:
             room, self._room = self._room, []
             for slot in room:
@@ -111,7 +113,7 @@ class Outbox:
         """
         end = None if timeout is None else monotonic() + timeout
         while self.size > HIGH_WATER_BYTES and not self.lost:
-            self._answers_wait += holding
+            self._count(holding)
             await self._next_drain(None if end is None else max(0.0, end - monotonic()))
 
     async def _next_drain(self, timeout: float | None) -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MAX_BATCH_MEMBERS = 1024
 """A longer batch is refused as a whole, so that small members cannot ask for unbounded output."""
 
+Key = MessageId | tuple[float]
+"""An id as a key: 1 and 1.0 are different ids and equal keys."""
+
 Reply = Callable[[MessageId, JsonObject | None], None]
 """Takes one request's answer; ``None`` for a notification."""
 
@@ -57,7 +60,7 @@ class Serving:
         self._send = send
         self._outbox = outbox
         self._active: set[Request] = set()
-        self._by_id: dict[MessageId | tuple[float], Request] = {}
+        self._by_id: dict[Key, Request] = {}
         self._idle: list[tuple[Slot, Request | None]] = []
         self.draining = False
 
@@ -141,16 +144,17 @@ class Serving:
         if notification and self._peer.handle_notification(method, params):
             reply(None, None)
             return
-        if (refusal := self._refusal(id, notification)) is not None:
+        key = _key(id)
+        if (refusal := self._refusal(id, key, notification)) is not None:
             reply(id, None if notification else refusal)
             return
         request = Request(id, method, params, self._peer, notification, text)
         self._active.add(request)
         if id is not None:
-            self._by_id[_key(id)] = request
-        request.bind(self._tasks.spawn(self._run, request, reply))
+            self._by_id[key] = request
+        request.bind(self._tasks.spawn(self._run, request, key, reply))
 
-    def _refusal(self, id: MessageId, notification: bool) -> JsonObject | None:  # noqa: A002
+    def _refusal(self, id: MessageId, key: Key, notification: bool) -> JsonObject | None:  # noqa: A002
         if self.draining:
             return failure_answer(
                 id, RpcCode.OPERATION_FAILED, ErrorCode.UNAVAILABLE, "the provider is shutting down", transient=True
@@ -166,11 +170,11 @@ class Serving:
                 f"{most} requests are running, no more at once",
                 transient=True,
             )
-        if id is not None and _key(id) in self._by_id:
+        if id is not None and key in self._by_id:
             return invalid_answer("a request with this id is running", id)
         return None
 
-    async def _run(self, request: Request, reply: Reply) -> None:
+    async def _run(self, request: Request, key: Key, reply: Reply) -> None:
         answer: JsonObject | None = None
         try:
             if self._outbox.answers_wait:
@@ -188,7 +192,7 @@ class Serving:
             elif answer is None or request.canceled:
                 answer = canceled_answer(request)
             if request.id is not None:
-                del self._by_id[_key(request.id)]
+                del self._by_id[key]
             if self._outbox.size and not (request.canceled or itself):
                 await self._outbox.room(holding=_size(answer))
         finally:
@@ -287,6 +291,5 @@ async def _serve_nothing(request: Request) -> Json:
     raise RpcFailure(RpcCode.METHOD_NOT_FOUND, f"there is no method {request.method!r} here")
 
 
-def _key(id: MessageId) -> MessageId | tuple[float]:  # noqa: A002
-    # 1 and 1.0 are different ids and equal keys.
+def _key(id: MessageId) -> Key:  # noqa: A002
     return (id,) if type(id) is float else id
