@@ -184,9 +184,9 @@ def test_the_end_of_input_cancels_what_runs_and_leaves_no_child_behind(start: St
         @provider.resource("note@1.0")
         class Handler(ResourceHandler[Note]):
             async def save(self, ctx, desired):
-                inner = "import subprocess; p = subprocess.Popen(['sleep', '300']); print('inner', p.pid, flush=True)"
+                inner = "import subprocess as s; p = s.Popen(['sleep', '300']); print('inner %d' % p.pid, flush=True)"
                 outer = subprocess.Popen([sys.executable, "-c", f"{inner}; p.wait()"])
-                print("outer", outer.pid, flush=True)
+                print(f"outer {outer.pid}", flush=True)
                 try:
                     await asyncio.sleep(60)
                 finally:

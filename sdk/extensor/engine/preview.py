@@ -67,7 +67,6 @@ class Previewer:
         self._decide = decide
         self._answers = Answers(run)
         self._providers: dict[str, ProviderRecord] = {}
-        self._told: set[str] = set()
         self.seen: dict[str, Seen] = {}
 
     async def perform(self, key: str) -> bool:
@@ -100,7 +99,7 @@ class Previewer:
             fault = start_fault(self._run, prepared.instance.decl.import_alias, error)
             if all(item.fault != fault for item in self._run.faults):
                 self._run.faults.append(ResourceFault(None, fault))
-            seen.reason = self._why_not_started(fault)
+            seen.reason = _why_not_started(fault)
             self._register.claim_symbol(prepared.instance.key)
             return
         if prepared.instance.decl.import_alias in self._run.late:
@@ -119,14 +118,6 @@ class Previewer:
             await self._read(seen, properties, imported, session)
         else:
             await self._preview(seen, properties, imported, session)
-
-    def _why_not_started(self, fault: Fault) -> str:
-        """With the cause the first time; it is the same for all resources of the provider."""
-        if fault.message in self._told:
-            return NOT_STARTED
-        self._told.add(fault.message)
-        cause = (fault.message.splitlines() or [""])[0].partition(";")[0]
-        return f"{NOT_STARTED}: {cause}" if cause else NOT_STARTED
 
     async def _read(self, seen: Seen, properties: JsonObject, imported: Import, session: Session) -> None:
         prepared = seen.prepared
@@ -306,3 +297,8 @@ def _veil(shown: JsonObject, path: Path, name: str, *, only_missing: bool = Fals
 
 def _is_not_previewable(failed: Failed) -> bool:
     return failed.code in (ErrorCode.PREVIEW_NOT_SUPPORTED, ErrorCode.OPERATION_NOT_SUPPORTED)
+
+
+def _why_not_started(fault: Fault) -> str:
+    cause = (fault.message.splitlines() or [""])[0].partition(";")[0]
+    return f"{NOT_STARTED}: {cause}" if cause else NOT_STARTED
