@@ -48,6 +48,8 @@ def look(bench: "Bench", made: Made) -> tuple[Sight, str]:
         return Sight.UNKNOWN, f"get is not answered: {first_line(error)}"
     if answer.has_code(ErrorCode.RESOURCE_NOT_FOUND):
         return Sight.GONE, ""
+    if answer.ok and not answer.properties:
+        return Sight.GONE, ""  # said in a wrong way, which is for the checks to tell
     if answer.error is not None:
         return Sight.UNKNOWN, f"get is refused: {answer.error}"
     if bench.patience.left(kind, made.identifiers) > 0:

@@ -37,6 +37,9 @@ _ROWS = 8
 _STEPS = 12
 _PROBLEMS = 5
 
+MOST_LEFT = 10
+"""So many of what is left behind are named; the reports for machines have all."""
+
 
 class Writer:
     """Writes the parts of a report to a console."""
@@ -134,8 +137,10 @@ class Writer:
         for words, items in (("Stale waiver", report.stale_waivers), ("Expired waiver", report.expired_waivers)):
             for item in items:
                 out(f"{self._console.paint(words, 'yellow')}  {printable(item)}")
-        for item in report.leftovers:
+        for item in report.leftovers[:MOST_LEFT]:
             out(f"{self._console.paint('LEFT', 'red')}  {printable(f'{item.type} {item.identifiers}: {item.reason}')}")
+        if (more := len(report.leftovers) - MOST_LEFT) > 0:
+            out(f"{self._console.paint('LEFT', 'red')}  and {more} more, which the ledger names")
         left = f"{len(report.leftovers)}, see `provider-conformance cleanup`" if report.leftovers else "none"
         self._wrapped(printable(f"{'Left behind':<12} {left} ({report.made})"), "", " " * 13)
         blocked = next((level for level in report.levels if not level.earned and level.blocked_by), None)

@@ -30,6 +30,9 @@ _OPEN = 5
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """The page cannot load or send anything, whatever a provider's answers hold."""
 
+MOST_SHOWN = 10
+"""A longer list of what is left behind is folded."""
+
 
 def render(report: Report) -> str:
     """The page."""
@@ -80,7 +83,10 @@ def _notices(report: Report) -> Iterable[str]:
             f"<li><code>{escape(item.type)} {escape(str(item.identifiers))}</code>: {escape(item.reason)}</li>"
             for item in report.leftovers
         )
-        yield _notice("Left behind, and not removable", f"<ul>{rows}</ul>")
+        count = f"{len(report.leftovers)} {'object' if len(report.leftovers) == 1 else 'objects'}"
+        shown = " open" if len(report.leftovers) <= MOST_SHOWN else ""
+        listed = f"<details{shown}><summary>{count}</summary><ul>{rows}</ul></details>"
+        yield _notice("Left behind, and not removable", listed)
     for words, items in (("Stale waivers", report.stale_waivers), ("Expired waivers", report.expired_waivers)):
         if items:
             yield _notice(words, f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>", "warn")
