@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from extensor.contract import Json
 from extensor_conformance.cli.command import Trouble
 from extensor_conformance.cli.ending import Policy
-from extensor_conformance.cli.options import duration, fixture_of, listed, number, subject_of, words
+from extensor_conformance.cli.options import DEFAULT_FOLDER, duration, fixture_of, listed, number, subject_of, words
 from extensor_conformance.cli.outputs import LAST
 
 if TYPE_CHECKING:
@@ -216,16 +216,21 @@ def last_report(folder: Path) -> Path:
 
 
 def enriched(settings: "Settings") -> dict[str, Json]:
-    """What a report tells of the settings beyond what the run does: the file, and where it speaks of each type."""
+    """What a report tells of the settings beyond what the run does.
+
+    The folder where it is not the usual one, the file, and where that speaks of each type.
+    """
+    usual = settings.folder is None or settings.folder == Path(DEFAULT_FOLDER)
+    folder: dict[str, Json] = {} if usual else {"folder": str(settings.folder)}
     source = settings.fixture.source
     if source is None:
-        return {}
+        return folder
     lines: dict[str, Json] = {}
     text = source.read_text("utf-8", errors="replace").splitlines() if source.is_file() else []
     for index, line in enumerate(text, 1):
         if line.startswith("[types."):
             lines[line.removeprefix("[types.").rstrip("] ").strip("\"'")] = index
-    return {"fixture": str(source), "fixtureLines": lines}
+    return {**folder, "fixture": str(source), "fixtureLines": lines}
 
 
 def without_seed(settings: "Settings", seed: int) -> "Settings":

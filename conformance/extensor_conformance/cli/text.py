@@ -90,7 +90,7 @@ class Writer:
         if row is not None and outcome.verdict is not Verdict.ERROR:
             self._labelled("Why", f"{row.why} ({', '.join(row.rule)})" if row.rule else row.why)
             self._labelled("Fix", row.fix)
-        lines = [line for line in (replay_line(outcome), run_line(self._report, outcome)) if line]
+        lines = [line for line in (replay_line(self._report, outcome), run_line(self._report, outcome)) if line]
         for number, line in enumerate(lines):
             out(f"  {'' if number else 'Repro':<6} {printable(line)}")
         facts = [f"evidence: {outcome.evidence}"]
@@ -111,7 +111,7 @@ class Writer:
             self._remark(outcome.verdict, outcome.check, f"{outcome.type}: {text}" if outcome.type else text)
             self._log(outcome)
             if outcome.case is not None:
-                self._console.out(f"  {'Repro':<6} {replay_line(outcome)}")
+                self._console.out(f"  {'Repro':<6} {replay_line(self._report, outcome)}")
         quiet = [Verdict.XFAIL, Verdict.NOT_TESTED, *([Verdict.NOT_APPLICABLE] if self._verbose else [])]
         for verdict in quiet:
             reasons: dict[str, list[Outcome]] = {}

@@ -214,7 +214,7 @@ def _inside(report: Report, outcome: Outcome) -> Iterable[str]:
         yield f"<h3>{escape(_shrunk(outcome))}</h3>{_steps(moments)}"
     if outcome.problems or outcome.case is not None:
         yield "<h3>See it again</h3>"
-        for line in (replay_line(outcome), run_line(report, outcome)):
+        for line in (replay_line(report, outcome), run_line(report, outcome)):
             if line is not None:
                 button = '<button type="button" class="copy">Copy</button>'
                 yield f'<div class="again"><pre>{escape(line)}</pre>{button}</div>'

@@ -88,7 +88,7 @@ def details(report: Report, outcome: Outcome) -> str:
             f"  {number} {moment.action} {moment.detail}{f' -> {moment.answer}' if moment.answer else ''}"
             for number, moment in enumerate(moments, 1)
         ]
-    replay = replay_line(outcome)
+    replay = replay_line(report, outcome)
     lines += ["", *([replay] if replay else []), run_line(report, outcome)]
     return "\n".join(lines)
 

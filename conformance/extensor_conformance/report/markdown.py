@@ -78,7 +78,7 @@ def _failure(report: Report, outcome: Outcome) -> list[str]:
     row = requirement_of(report, outcome.check)
     if row is not None:
         lines += ["", f"**Why** {row.why}  ", f"**Fix** {row.fix}"]
-    again = [line for line in (replay_line(outcome), run_line(report, outcome)) if line]
+    again = [line for line in (replay_line(report, outcome), run_line(report, outcome)) if line]
     return [*lines, "", *_fenced("\n".join(again), "sh")]
 
 

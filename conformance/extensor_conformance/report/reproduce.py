@@ -12,9 +12,12 @@ DEFAULT_CONFIG = "conformance.toml"
 """Is read without being named."""
 
 
-def replay_line(outcome: Outcome) -> str | None:
+def replay_line(report: Report, outcome: Outcome) -> str | None:
     """Plays the failing case alone; ``None`` when there is none."""
-    return f"{COMMAND} replay {outcome.case.id}" if outcome.case is not None else None
+    if outcome.case is None:
+        return None
+    folder = report.settings.get("folder")
+    return shlex.join([COMMAND, "replay", *(["--folder", str(folder)] if folder else []), outcome.case.id])
 
 
 def run_line(report: Report, outcome: Outcome) -> str:

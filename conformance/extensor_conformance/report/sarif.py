@@ -66,7 +66,7 @@ def _rule(report: Report, id_: str) -> JsonObject:
 def _result(report: Report, outcome: Outcome, index: int) -> JsonObject:
     text = "\n".join(problem_lines(outcome)) or (outcome.reason or str(outcome.verdict))
     properties: JsonObject = {"verdict": str(outcome.verdict), "evidence": str(outcome.evidence)}
-    for key, line in (("replay", replay_line(outcome)), ("run", run_line(report, outcome))):
+    for key, line in (("replay", replay_line(report, outcome)), ("run", run_line(report, outcome))):
         if line is not None:
             properties[key] = line
     result: JsonObject = {

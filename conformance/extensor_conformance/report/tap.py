@@ -33,7 +33,7 @@ def _point(report: Report, number: int, outcome: Outcome) -> list[str]:
         return [f"{line} # TODO {_escaped(outcome.reason or 'waived')}"]
     if outcome.verdict is Verdict.PASS:
         return [line]
-    replay = replay_line(outcome)
+    replay = replay_line(report, outcome)
     facts: dict[str, object] = {
         "verdict": str(outcome.verdict),
         "message": "; ".join(problem_lines(outcome)) or (outcome.reason or ""),

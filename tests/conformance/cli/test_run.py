@@ -237,6 +237,15 @@ def test_what_resists_removal_exits_with_5_and_stays_in_the_ledger(
     assert not ledger.exists()
 
 
+def test_a_replay_command_names_the_folder_that_the_case_is_kept_in(
+    command: Command, provider: Words, here: Path
+) -> None:
+    _, out, _ = command("run", *QUICK, "--folder", "kept", *provider("number-as-text"))
+    line = re.search(r"provider-conformance (replay --folder kept \w+)$", out, re.MULTILINE)
+    assert line is not None, out
+    assert command(*line[1].split())[0] == Exit.FAILED
+
+
 def test_what_a_delete_leaves_is_listed_and_exits_with_5(command: Command, provider: Words, here: Path) -> None:
     code, out, err = command("run", *QUICK[:-1], "SCH-03", *provider("idle-delete"))
     assert code == Exit.LEFTOVERS, out + err
