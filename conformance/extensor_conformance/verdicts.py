@@ -1,6 +1,5 @@
 """What the kit can say about a check, as data."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -160,20 +159,3 @@ class Outcome:
     def with_verdict(self, verdict: Verdict, reason: str | None = None) -> "Outcome":
         """The same with another verdict."""
         return replace(self, verdict=verdict, reason=reason if reason is not None else self.reason)
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict that stands for several; `PASS` for none."""
-    order = (
-        Verdict.ERROR,
-        Verdict.FAIL,
-        Verdict.FLAKY,
-        Verdict.XPASS,
-        Verdict.NOT_TESTED,
-        Verdict.WARN,
-        Verdict.XFAIL,
-        Verdict.PASS,
-        Verdict.NOT_APPLICABLE,
-    )
-    found = set(verdicts)
-    return next((verdict for verdict in order if verdict in found), Verdict.PASS)

@@ -24,6 +24,7 @@ from pydantic import BaseModel
 
 from extensor.authoring import log
 from extensor.authoring.context import Context, SaveContext
+from extensor.authoring.dump import dump
 from extensor.authoring.operation import Operation
 from extensor.authoring.provider import Provider
 from extensor.contract.json import Json, JsonObject
@@ -207,8 +208,7 @@ def _fail_half_way(ctx: SaveContext[Any] | Context[Any], made: Any, identify: Id
 
 
 def _identify(provider: Provider, type_name: str, made: BaseModel) -> JsonObject:
-    properties = made.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
-    return shape_of(provider.types.resource(type_name)).identifiers_of(properties)
+    return shape_of(provider.types.resource(type_name)).identifiers_of(dump(made))
 
 
 async def _wait(seconds: float) -> None:

@@ -36,7 +36,7 @@ from extensor_conformance.steps import (
     without,
 )
 from extensor_conformance.transcript import Transcript, write
-from extensor_conformance.verdicts import DiffRow, Evidence, Outcome, Problem, Severity, Verdict, worst
+from extensor_conformance.verdicts import DiffRow, Evidence, Outcome, Problem, Severity, Verdict
 
 # -- requirements -----------------------------------------------------------------------------------------------------
 
@@ -210,11 +210,6 @@ def test_a_transcript_never_grows_beyond_its_bound() -> None:
 def test_a_problem_comes_back_from_its_file() -> None:
     problem = Problem("m", "$.a", "save", ("x", "y"), (DiffRow("$.a", ("1", "2")),), Severity.SHOULD)
     assert Problem.from_json(json.loads(json.dumps(problem.to_json()))) == problem
-
-
-def test_the_worst_verdict_stands_for_all() -> None:
-    assert worst([Verdict.PASS, Verdict.WARN, Verdict.FLAKY]) is Verdict.FLAKY
-    assert worst([]) is Verdict.PASS
 
 
 def all_passed() -> dict[str, Outcome]:
